@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable
 
 
@@ -91,8 +93,23 @@ class UnseenLevels(TreeformWarning):
     """Rows to predict hold levels that were not there in training."""
 
 
+def warn_caller(what: str, kind: type[Warning] = TreeformWarning) -> None:
+    """Warn at the line of the user's code that called treeform."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("treeform."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(what, kind, stacklevel=level)
+
+
 MOST_MEANT = 5
 """So many names that hold a word are proposed."""
+LEAST_SHORT = 3
+"""Letters of a beginning, or of initials, from which names are proposed."""
+
+
+def _is_short_for(asked: str, name: str) -> bool:
+    """Whether ``asked`` is the beginning of a name, or the initials of its last words."""
+    return name.startswith(asked) or "".join(word[:1] for word in name.split("_")).endswith(asked)
 
 
 def did_you_mean(word: object, known: Iterable[object], *, others: int = 0) -> str | None:
@@ -109,11 +126,16 @@ def did_you_mean(word: object, known: Iterable[object], *, others: int = 0) -> s
     """
     by_lower = {str(item).lower(): str(item) for item in known}
     asked = str(word).lower()
-    # "parity" is a word of four names, and one letter from none of them.
-    close = [name for name in by_lower if asked in name.split("_")]
-    if not 0 < len(close) <= MOST_MEANT:
+    # "parity" is a word of four names, and one letter from none of them; "acc" is short, as "mse" is.
+    words = [name for name in by_lower if asked in name.split("_")]
+    short = [name for name in by_lower if len(asked) >= LEAST_SHORT and _is_short_for(asked, name)]
+    close = next((some for some in (words, short) if 0 < len(some) <= MOST_MEANT), None)
+    if close is None:
         close = difflib.get_close_matches(asked, by_lower, n=1 + others)
-    return f"did you mean {' or '.join(repr(by_lower[item]) for item in close)}?" if close else None
+    if not close:
+        return None
+    *first, last = (repr(by_lower[item]) for item in close)
+    return f"did you mean {', '.join(first)} or {last}?" if first else f"did you mean {last}?"
 
 
 def listing(names: Iterable[object], limit: int = 12) -> str:

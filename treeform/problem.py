@@ -12,6 +12,7 @@ from treeform.certify.judgement import Judgement, judge
 from treeform.data import Dataset
 from treeform.data.labels import refuse_quantities
 from treeform.data.roles import TableOptions
+from treeform.errors import SpecError
 from treeform.graph.reading import is_model, read_model
 from treeform.language.bounded import closed
 from treeform.language.losses import check_leaves, has_whole_values
@@ -196,6 +197,12 @@ class Problem(StatesModel, HasTradeoffs):
         return Question(self.data, self.shape, self.objective, self.requirements)
 
     def _start(self, warm_start: Any) -> Any:
+        if warm_start is True:
+            raise SpecError(
+                "warm_start=True does not say where to start",
+                cause="treeform's warm_start is a model, an engine, 'auto' or None",
+                fix="give a fitted tree, such as DecisionTreeClassifier(max_depth=4).fit(X, y); or leave it out",
+            )
         if warm_start is None or isinstance(warm_start, str) or not is_model(warm_start):
             return warm_start
         return read_model(warm_start, self.data)

@@ -116,7 +116,7 @@ def test_same_seed_and_work_give_the_same_tree() -> None:
     ]
     assert runs[0].graph == runs[1].graph == runs[2].graph
     assert not runs[0].proved and runs[0].lower == 0
-    assert any("all trees of depth three" in note and "moves" in note for note in runs[0].notes)
+    assert any("all trees of depth three" in note and "tried at a node" in note for note in runs[0].notes)
 
 
 def test_a_search_that_found_and_ended_nothing_has_no_note() -> None:

@@ -235,6 +235,44 @@ def test_regression_and_folds_side_by_side():
     assert one.best_params_ == two.best_params_ and one.result_.status is tf.Status.OPTIMAL
 
 
+def test_a_given_tree_is_where_all_rows_start_and_no_fold(iris, monkeypatch):
+    X, y = iris
+    starts = []
+    monkeypatch.setattr(
+        cross_validated, "learn", lambda of, *rest: starts.append(of[2].warm_start) or learn(of, *rest)
+    )
+    cart = DecisionTreeClassifier(max_depth=4).fit(X, y)
+    for n_jobs in (None, 2):
+        starts.clear()
+        model = tf.OptimalTreeClassifierCV([2], cv=3, warm_start=cart, n_jobs=n_jobs, time_limit=None).fit(X, y)
+        assert model.warm_start is cart and starts == [cart, "auto", "auto", "auto"]
+        assert model.result_.errors == 6
+
+
+def test_progress_says_which_rows_are_learnt_from(iris, capsys):
+    X, y = iris
+    seen = []
+    model = tf.OptimalTreeClassifierCV([1], cv=2, on_progress=seen.append, time_limit=None).fit(X, y)
+    assert [one.parts for one in seen] == sorted(one.parts for one in seen)
+    assert {(one.phase.split(":")[0], one.parts) for one in seen} == {
+        ("all rows", (0, 4)), ("fold 1 of 2", (1, 4)), ("fold 2 of 2", (2, 4)), ("all rows, depth 1", (3, 4))
+    }  # fmt: skip
+    model.set_params(verbose=1, on_progress=None).fit(X, y)
+    begun = [line.split(" s: ")[1] for line in capsys.readouterr().out.splitlines() if "incumbent" not in line]
+    assert begun == ["all rows", "fold 1 of 2", "fold 2 of 2", "all rows, depth 1"]
+
+
+@pytest.mark.parametrize(("jobs", "folds", "parts"), [(1, 3, [4, 3, 2]), (2, 5, [4, 4, 3, 3, 2]), (9, 3, [2, 2, 2])])
+def test_folds_side_by_side_share_the_time(jobs, folds, parts, iris, monkeypatch):
+    X, y = iris
+    model = tf.OptimalTreeClassifierCV([1], cv=folds, n_jobs=jobs)
+    found = []
+    monkeypatch.setattr(cross_validated, "part_of", lambda budget, parts=1: found.append(parts))
+    monkeypatch.setattr(cross_validated, "Parallel", lambda **_: lambda calls: [f(*a, **k) for f, a, k in calls])
+    model.fit(X, y)
+    assert found[1:-1] == parts  # of the whole first, and of the last tree
+
+
 def test_requirements_hold_on_all_rows_and_groups_follow_the_folds():
     rng = np.random.default_rng(3)
     X = pd.DataFrame(rng.integers(0, 4, size=(90, 3)), columns=list("abc"))

@@ -8,6 +8,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.tree import DecisionTreeClassifier
 
 import treeform as tf
 
@@ -149,3 +150,24 @@ def test_what_scikit_learn_refuses_says_what_to_do(call, what, fix):
 def test_a_model_that_is_not_fitted_says_so():
     with pytest.raises(NotFittedError, match=r"this OptimalTreeRegressor is not fitted yet\n  Fix: call fit"):
         tf.OptimalTreeRegressor(1).predict(NUMBERS)
+
+
+def test_a_given_tree_stays_fitted_in_copies():
+    numbers = X[["a", "b"]]
+    cart = DecisionTreeClassifier(max_depth=3).fit(numbers, LABELS)
+    clf = tf.OptimalTreeClassifier(2, warm_start=cart)
+    assert clone(clf).warm_start is cart
+    assert (cross_val_score(clf, numbers, LABELS, cv=2) == 1).all()
+    with pytest.raises(tf.errors.SpecError, match="does not say where to start"):
+        clone(clf).set_params(warm_start=True).fit(numbers, LABELS)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("acc", "'accuracy'"), ("rmse", "'neg_root_mean_squared_error'"), ("f1-macro", "'f1_macro' or 'f1_micro'"),
+     ("roc", "'roc_auc', 'roc_auc_ovo', 'roc_auc_ovo_weighted', 'roc_auc_ovr' or 'roc_auc_ovr_weighted'")],
+)  # fmt: skip
+def test_a_score_that_was_meant(name, meant):
+    with pytest.raises(tf.errors.SpecError) as error:
+        tf.OptimalTreeClassifierCV([1], scoring=name).fit(X, LABELS)
+    assert error.value.fix.startswith(f"did you mean {meant}?")

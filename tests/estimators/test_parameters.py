@@ -105,9 +105,10 @@ def test_requirements_as_text_have_parameters_too():
 def test_not_proved_is_a_convergence_warning():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(3000, 12)), rng.integers(0, 2, 3000)
-    with pytest.warns(ConvergenceWarning, match=r"gap .*%, stopped by time"):
+    with pytest.warns(ConvergenceWarning, match=r"is between .*, gap .*%, stopped by time") as warned:
         clf = tf.OptimalTreeClassifier(5, time_limit=0.3).fit(X, y)
     assert clf.result_.limit is Limit.TIME
+    assert [one.filename for one in warned] == [__file__]
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
         tf.OptimalTreeClassifier(1).fit(X[:50], y[:50])

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections import Counter
 from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
-from treeform.errors import DataError, UnseenLevels
+from treeform.errors import DataError, UnseenLevels, warn_caller
 from treeform.utils.rows import setting_text
 
 SHOWN = 5
@@ -55,19 +53,8 @@ class Unseen(Enum):
                 cause="the model has no test that knows them",
                 fix=f"correct their spelling, or use {setting_text('unseen', 'other')} to let them pass",
             )
-        warnings.warn(
-            f"levels that were not there in training count as none of those known: {text}",
-            UnseenLevels,
-            stacklevel=_callers_level(),
-        )
-
-
-def _callers_level() -> int:
-    """For ``warnings.warn`` in the calling function: the level of the code that called treeform."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("treeform."):
-        level, frame = level + 1, frame.f_back
-    return level
+        what = f"levels that were not there in training count as none of those known: {text}"
+        warn_caller(what, UnseenLevels)
 
 
 def _column_text(name: str, counts: Counter[str], n_rows: int) -> str:

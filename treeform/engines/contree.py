@@ -208,8 +208,8 @@ def with_stages(outcome: EngineOutcome, native: dict[str, Any]) -> EngineOutcome
     stages = native["stages"]
     if outcome.proved or not (stages or native["moves"]):
         return outcome
-    what = f"searched to their ends: {', '.join(stages)}; " if stages else ""
-    note = f"improvement search: {what}{native['moves']} moves"
+    what = f"complete for {', '.join(stages)}; " if stages else ""
+    note = f"improvement search: {what}another test tried at a node {native['moves']:,} times"
     return replace(outcome, notes=(*outcome.notes, note))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
@@ -20,7 +19,7 @@ from treeform.data.labels import refuse_missing
 from treeform.data.roles import MISSING, TableOptions, in_row_order, one_of, row_labels
 from treeform.data.table import as_pandas, refuse_repeated_names
 from treeform.data.unseen import Unseen
-from treeform.errors import SpecError
+from treeform.errors import SpecError, warn_caller
 from treeform.estimators.complexity import with_penalty
 from treeform.estimators.parameters import ELSEWHERE, PREFIX, nested_parameters
 from treeform.estimators.refusals import in_our_words
@@ -34,6 +33,7 @@ from treeform.shape import Shape
 from treeform.solve import Limit, Status
 from treeform.utils.arguments import unknown_parameter
 from treeform.utils.arrays import Floats, Ints
+from treeform.utils.text import value_text
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -100,6 +100,11 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
         if nested:
             self.requirements = with_parameters(self.requirements, nested)
         return self
+
+    def __sklearn_clone__(self) -> Self:
+        copied: Self = super().__sklearn_clone__()
+        copied.warm_start = self.warm_start  # a tree that is given fitted stays fitted
+        return copied
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -183,8 +188,12 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
             warm_start=self.warm_start,
             time_limit=self.time_limit,
             threads=self.threads,
-            on_progress=print if self.verbose and self.on_progress is None else self.on_progress,
+            on_progress=self._watcher(),
         )
+
+    def _watcher(self) -> Callable[..., Any] | None:
+        """What is called at each improvement."""
+        return print if self.verbose and self.on_progress is None else self.on_progress
 
     def _finish(self, result: Result, data: Dataset) -> None:
         """Keep the answer of a solve; report an interrupt, and what is not proved."""
@@ -194,11 +203,12 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
         if result.limit is Limit.INTERRUPTED:
             raise KeyboardInterrupt
         if result.status is not Status.OPTIMAL:
-            gap = "unknown" if result.gap is None else f"{result.gap:.2%}"
-            warnings.warn(
-                f"the model is not proved to be the best: gap {gap}, stopped by {result.limit}", ConvergenceWarning,
-                stacklevel=3,
-            )  # fmt: skip
+            known = "nothing is proved of others"
+            if result.gap is not None:
+                ends = f"{value_text(result.bound)} and {value_text(result.objective)}"
+                known = f"the best objective is between {ends}, gap {result.gap:.2%}"
+            what = f"the model is not proved to be the best: {known}, stopped by {result.limit}"
+            warn_caller(what, ConvergenceWarning)
 
     # ---------------------------------------------------------------- where rows go
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from textwrap import shorten
 from typing import Any, Self
@@ -14,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from treeform.data import Dataset
 from treeform.data.labels import of_one_type
-from treeform.errors import SpecError, TreeformWarning
+from treeform.errors import SpecError, warn_caller
 from treeform.estimators.base import OptimalEstimator
 from treeform.estimators.importances import impurity_importances
 from treeform.estimators.parameters import monotone_of, weights_of
@@ -123,7 +122,7 @@ class OptimalClassifier(ClassifierMixin, OptimalEstimator):  # type: ignore[misc
                 cause="decision='argmax' would predict what no requirement was asked about",
                 fix="use decision='label', or leave out the requirements",
             )
-        warnings.warn(what, TreeformWarning, stacklevel=3)
+        warn_caller(what)
 
     # ---------------------------------------------------------------- predicting
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from scipy.stats import rankdata
 from sklearn.base import clone, is_classifier
 from sklearn.metrics import check_scoring, get_scorer_names
@@ -20,11 +19,12 @@ from sklearn.utils import _safe_indexing, indexable
 
 from treeform.data import Dataset
 from treeform.data.table import read_table
-from treeform.errors import SpecError, TreeformError, TreeformWarning, did_you_mean, one_line
+from treeform.errors import SpecError, TreeformError, did_you_mean, one_line, warn_caller
 from treeform.estimators.base import OptimalEstimator
 from treeform.estimators.candidates import Candidates, learn, part_of
 from treeform.estimators.complexity import price_of, total_weight
 from treeform.estimators.refusals import OF_SCORES, SCORES, in_our_words
+from treeform.graph.reading import is_model
 from treeform.shape import Shape, Tree
 from treeform.utils.arrays import Bools, Floats, Ints
 from treeform.utils.budget import Budget
@@ -116,7 +116,9 @@ class CrossValidatedTree(OptimalEstimator):
         table = one._table(rows.X, rows.y, rows.sample_weight)
         data = self._for_prices(one, table)
         reading = budget.seconds
-        whole = self._learn(depths, data, rows, Budget(part_of(budget, len(splits) + 2)))
+        share = Budget(part_of(budget, len(splits) + 2))
+        watch = self._watch(budget, "all rows", 0)
+        whole = self._learn(depths, data, rows, share, on_progress=watch)
         settings = list(self._settings([depth for depth in depths if whole.best(depth, Fraction(0))], whole))
         if not settings:
             what = f"no tree of depth {depths[-1]} that satisfies the requirements was found"
@@ -139,14 +141,26 @@ class CrossValidatedTree(OptimalEstimator):
 
     def _at(self, depth: int, alpha: Fraction | float = 0.0) -> OptimalEstimator:
         shared = {
-            name: clone(value, safe=False)  # what has parameters of its own is copied
+            # What has parameters of its own is copied, but for a tree that is given fitted.
+            name: value if name == "warm_start" else clone(value, safe=False)
             for name, value in self.get_params(deep=False).items()
             if name not in OF_CROSS_VALIDATION
         }
         return self._single()(**{**shared, "max_depth": depth, "ccp_alpha": alpha})
 
-    def _learn(self, depths: Sequence[int], data: Dataset, rows: Rows, budget: Budget) -> Candidates:
-        return learn({depth: self._at(depth) for depth in depths}, data, rows.sensitive_features, budget)
+    def _learn(
+        self, depths: Sequence[int], data: Dataset, rows: Rows, budget: Budget, **parameters: Any
+    ) -> Candidates:
+        estimators = {depth: self._at(depth).set_params(verbose=0, **parameters) for depth in depths}
+        return learn(estimators, data, rows.sensitive_features, budget)
+
+    def _watch(self, budget: Budget, phase: str, done: int) -> Callable[..., Any] | None:
+        """What is called at each improvement of one table's trees, with all that cross-validation has to do."""
+        if self.on_progress is None and self.verbose:
+            print(f"{budget.seconds:.1f} s: {phase}")
+        report = self.on_progress or (print if self.verbose > 1 else None)
+        parts = (done, self.n_splits_ + 2)  # the trees of all rows, those of each fold, and the one that is chosen
+        return None if report is None else lambda progress: report(progress.within(budget, phase, parts))
 
     def _for_prices(self, one: OptimalEstimator, table: Dataset) -> Dataset:
         """The table with its target such that tests may have any price."""
@@ -168,28 +182,29 @@ class CrossValidatedTree(OptimalEstimator):
         splits: Any,
         budget: Budget,
     ) -> list[_Fold]:
-        jobs = Parallel(n_jobs=self.n_jobs, prefer="threads")
-        if self.n_jobs not in (None, 1):
-            # At the same time, so each of them may take what all may.
-            left = budget.remaining
-            return list(jobs(
-                delayed(self._fold)(depths, settings, rows, train, test, None if left is None else left / 2)
-                for train, test in splits
-            ))  # fmt: skip
-        return [
-            self._fold(depths, settings, rows, train, test, part_of(budget, len(splits) - done + 1))
-            for done, (train, test) in enumerate(splits)
-        ]
+        def fold(done: int, jobs: int = 1) -> _Fold:
+            watch = self._watch(budget, f"fold {done + 1} of {len(splits)}", 1 + done)
+            rounds = math.ceil((len(splits) - done // jobs * jobs) / jobs)  # of folds at the same time
+            train, test = splits[done]
+            return self._fold(depths, settings, rows, train, test, part_of(budget, rounds + 1), watch)
+
+        jobs = min(effective_n_jobs(self.n_jobs), len(splits))
+        if jobs == 1:
+            return [fold(done) for done in range(len(splits))]
+        parallel = Parallel(n_jobs=jobs, prefer="threads")
+        return list(parallel(delayed(fold)(done, jobs) for done in range(len(splits))))
 
     def _fold(
         self, depths: Sequence[int], settings: Sequence[tuple[int, Fraction]], rows: Rows,
-        train: Ints, test: Ints, seconds: float | None,
+        train: Ints, test: Ints, seconds: float | None, watch: Callable[..., Any] | None,
     ) -> _Fold:  # fmt: skip
         budget = Budget(seconds)
         known, held_out = rows.at(train), rows.at(test)
         estimator = self._at(0)
         data = self._for_prices(estimator, estimator._table(known.X, known.y, known.sample_weight))
-        found = self._learn(depths, data, known, budget)
+        # A given tree may have been fitted on the rows held out.
+        start = "auto" if is_model(self.warm_start) else self.warm_start
+        found = self._learn(depths, data, known, budget, warm_start=start, on_progress=watch)
         if self.missing == "value" and not read_table(held_out.X).finite:
             # A gap in a column that has none in the other folds goes with most of the rows.
             estimator.missing = "majority"
@@ -273,9 +288,11 @@ class CrossValidatedTree(OptimalEstimator):
         depth = self.best_params_["max_depth"]
         best = self._at(depth, self._alpha)
         data = best._with_target(table)
-        best.set_params(time_limit=part_of(budget))
+        watch = self._watch(budget, f"all rows, depth {depth}", self.n_splits_ + 1)
+        best.set_params(time_limit=part_of(budget), on_progress=watch)
         start = whole.best(depth, self._alpha)
-        if start is not None and isinstance(best.warm_start, str) and best.warm_start == "auto":
+        own = isinstance(best.warm_start, str) and best.warm_start == "auto"
+        if start is not None and (own or is_model(best.warm_start)):
             best.set_params(warm_start=start.graph)
         self._settle(data, rows.sensitive_features, best)
         return self
@@ -304,7 +321,7 @@ def _in_time(splits: Any, table: Dataset, part: float) -> Any:
     whole, kept = (sum(len(train) for train, _ in folds) for folds in (splits, parts))
     if kept < whole:
         what = f"the folds are of {kept / whole:.2%} of their rows: reading all of them would take most of time_limit"
-        warnings.warn(what, TreeformWarning, stacklevel=3)
+        warn_caller(what)
     return parts
 
 

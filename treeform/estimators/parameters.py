@@ -30,7 +30,7 @@ ELSEWHERE = {
     "min_impurity_decrease": "use ccp_alpha=0.01: a test has to save errors on that share of the rows",
     "min_samples_leaf": "use requirements=[tf.MinSupport(20)]",
     "min_samples_split": "use requirements=[tf.MinSupport(20)], which bounds the rows on each side of a test",
-    "random_state": "leave it out: nothing is drawn at random",
+    "random_state": "leave it out: random draws have a fixed seed; for another one use solver=tf.ConTree(seed=1)",
     "splitter": "leave it out: all tests are tried",
 }
 """Parameters of scikit-learn's trees that are stated in other ways here."""

@@ -93,11 +93,11 @@ class Facts:
 
 VERDICTS = {
     "optimal": "Proved: no model of this shape that satisfies the requirements has a lower objective.",
-    "feasible": "The model satisfies every requirement; whether a better one exists is not settled.",
+    "feasible": "The model satisfies every requirement; whether a better one exists is not settled{between}.",
     "infeasible": "Proved: no model of this shape satisfies the requirements.",
     "unknown": "The search ended with neither a model nor a proof.",
 }
-NOT_SETTLED = "Whether a better model exists is not settled."
+NOT_SETTLED = "Whether a better model exists is not settled{between}."
 """Where nothing is required."""
 
 
@@ -312,7 +312,7 @@ def _facts(
     )
     return Facts(
         headline=f"A {what} for {data.target}" if data.target else f"A {what}",
-        verdict=_verdict(status, judged, misfit, _ROWS[rows_of]),
+        verdict=_verdict(status, judged, misfit, _ROWS[rows_of], dict(outcome)),
         status=None if status is None else str(status),
         limit=limit,
         about=about,
@@ -331,7 +331,11 @@ def _facts(
 
 
 def _verdict(
-    status: Status | None, requirements: Sequence[RequirementFact], misfit: str | None, rows: str
+    status: Status | None,
+    requirements: Sequence[RequirementFact],
+    misfit: str | None,
+    rows: str,
+    outcome: Mapping[str, str],
 ) -> str:
     """The first sentences: what is violated on these rows comes before everything else."""
     violated = [fact for fact in requirements if fact.violation]
@@ -342,6 +346,11 @@ def _verdict(
         first += f"The model VIOLATES {count} on {rows}: {listed}. "
     if status is not None:
         verdict = VERDICTS[str(status)] if requirements or status is not Status.FEASIBLE else NOT_SETTLED
+        if status is Status.FEASIBLE:
+            bound, objective = outcome["proved bound"], outcome["objective"]
+            known = bound != value_text(None)
+            between = f": the best objective is between {bound} and {objective}" if known else ""
+            verdict = verdict.format(between=between)
         return f"{first}Of its training: {verdict}" if first else verdict
     open_ones = any(fact.violation is None for fact in requirements)
     kept = "it satisfies every requirement on them. " if requirements and not (first or open_ones) else ""

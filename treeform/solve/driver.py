@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 from treeform.backends.run import CLAUSE, LINEAR
 from treeform.backends.watch import build_beside
 from treeform.data import Dataset, contradictory_rows
-from treeform.errors import SolverFailed, TreeformWarning
+from treeform.errors import SolverFailed, warn_caller
 from treeform.graph import DecisionGraph
 from treeform.language.question import Question
 from treeform.language.requirement import Requirement
@@ -126,8 +125,8 @@ def _searched(ledger: Ledger) -> Iterator[str]:
     """What the search for deep trees under requirements did, where it ran."""
     if did := ledger.did:
         yield (
-            f"improvement search under requirements: {did['searches']:,} searches, {did['moves']:,} moves, "
-            f"{did['trees']:,} trees judged"
+            f"improvement search under requirements: {did['searches']:,} searches, {did['trees']:,} trees judged; "
+            f"another test tried at a node {did['moves']:,} times"
         )
 
 
@@ -313,5 +312,5 @@ def with_outlook(question: Question, plan: Plan) -> Plan:
     prospect = without_prospect(question, plan)
     if prospect is None:
         return plan
-    warnings.warn(prospect, TreeformWarning, stacklevel=2)
+    warn_caller(prospect)
     return replace(plan, notes=(*plan.notes, prospect))

@@ -128,8 +128,8 @@ def submit_given(question: Question, graph: DecisionGraph, ledger: Ledger) -> No
         return
     repaired = _repaired(question, graph, ledger)
     ledger.notes.append(
-        f"{BY} is not admissible; "
-        + ("what was made of it is" if repaired else "nothing was made of it that is")
+        f"{BY} is too deep or violates a requirement; "
+        + ("pruned and relabelled it is admissible" if repaired else "nothing admissible came of it")
     )
 
 
