@@ -228,9 +228,8 @@ class Dataset:
         quantity = read_quantity(self.classes, self.y, self.weights, grid)
         of_classes = many_classes_note(self.classes)
         notes = tuple(note for note in (*self.notes, quantity.note) if note and note not in of_classes)
-        return replace(
-            self, y=np.zeros_like(self.y), classes=np.array(["value"]), quantity=quantity, notes=notes
-        )
+        y = np.zeros(self.y.shape, self.y.dtype)  # takes no memory until it is read, unlike zeros_like
+        return replace(self, y=y, classes=np.array(["value"]), quantity=quantity, notes=notes)
 
     @property
     def frame(self) -> pd.DataFrame | None:

@@ -1,7 +1,9 @@
 #pragma once
 // Returns freed memory to the system. Otherwise the heap of a thread keeps it, in pieces too small for the next large
 // arrays.
+#include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <vector>
 #if defined(__GLIBC__)
 #include <malloc.h>
@@ -22,6 +24,16 @@ inline void give_freed_memory_back() {
 template <class T>
 void give_back(std::vector<T>& all) {
     std::vector<T>().swap(all);
+}
+
+/// Room for so many elements; what a large vector held is lost. One that grows takes twice what it had, and holds both while
+/// it copies. No call asks for more than `most`.
+template <class T>
+void renew(std::vector<T>& out, std::size_t size, std::size_t most = std::numeric_limits<std::size_t>::max()) {
+    constexpr std::size_t kLarge = std::size_t{1} << 15;
+    if (size > kLarge && size > out.capacity())
+        give_back(out), out.reserve(std::max(size, std::min(size + size / 8, most)));
+    out.resize(size);
 }
 
 }  // namespace treeform

@@ -78,7 +78,8 @@ public:
 
     /// Elements that were read so far, about: a measure of time that is the same in every run.
     std::uint64_t work() const { return work_ + lanes_.work(); }
-    TREEFORM_COLD void release() { lanes_.release(); }
+    /// Also between two nodes of a search above it, and where it counts a node.
+    TREEFORM_COLD void release() { lanes_.release(), laid_out_ = false; }
     void read_lists(ListedRows<W>& lists) { lanes_.lists = &lists; }
     TREEFORM_COLD std::size_t bytes() const { return lanes_.bytes() + search_.bytes(); }
 

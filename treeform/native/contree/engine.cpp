@@ -51,6 +51,7 @@ public:
           scans_(choose_scans<typename W::Key, typename W::Sum>(settings.simd.c_str())) {
         load_orders(rows, losses, ranked, table_, node_, control);
         in_reach_ = is_in_reach();
+        if (has_lists(rows.n, rows.features)) give_freed_memory_back();  // of sorting; what searches take follows
         root_ = std::make_unique<Root<W>>(table_, node_, settings_, control_, scans_, away);
         if (settings.improve && !away && is_worth_improving(rows))
             improver_ = deep::improver_of<W>(table_, node_, settings_, control_, scans_);
@@ -69,7 +70,7 @@ public:
             deep::side_by_side(control_, *improver_, settings_.work_limit, [this] { prove(); });
         } else {
             deep::in_turns(control_, *improver_, [this, first = improver_->work()] { return allowed(first); },
-                           [this] { prove(); });
+                           [this] { prove(); }, [this] { root_->release_lanes(); });
         }
     }
 

@@ -67,12 +67,11 @@ public:
             control.check();
             const Node<W>& node = sorted(all, f);
             Lane& lane = lanes_[f];
-            if (lane.order.size() < size())
-                lane.order.resize(size()), lane.key.resize(size());
+            need(lane.order, size()), need(lane.key, size());
             spread(node.order(f), node.n, rows_, static_cast<Id>(table_.n), lane.order.data());
             lane.ties = has_ties(node, f);
             if (lane.ties) {
-                if (lane.valid.size() < rows_) lane.valid.resize(rows_);
+                need(lane.valid, rows_);
                 spread(node.key(f), node.n, rows_, static_cast<Key>(~Key{0}), lane.key.data());
                 scans_.mark(lane.key.data(), rows_, lane.valid.data());
             } else {
@@ -138,6 +137,10 @@ private:
     bool small_total_ = false;
     bool unit_ = false, unit_known_ = false;  // every row counts one for a support
 
+    template <class T>
+    void need(std::vector<T>& out, std::size_t size) const {
+        if (out.size() < size) renew(out, size, (table_.n / kLanes + 1) * kLanes);
+    }
     /// Rows of the lane table whose steps sum up to at most 127; 0 where steps are not scanned in bytes.
     std::size_t rows_in_block() const {
         const std::int64_t step = table_.losses.max_step;
@@ -207,7 +210,7 @@ private:
         const std::size_t size = this->size();
         const Id* order = lane.order.data();
         if (two || !table_.plain) {
-            if (lane.step.size() < size) lane.step.resize(size);
+            need(lane.step, size);
             if (two && table_.plain) {
                 step_from_label(node, f, lane);
             } else if (two) {
@@ -217,7 +220,7 @@ private:
             }
         }
         if (!two) {
-            if (lane.label.size() < size) lane.label.resize(size);
+            need(lane.label, size);
             spread(node.label(f), node.n, rows_, kNoLabel, lane.label.data());
         }
         if (node.unlabelled_weight > 0 && !lane.step.empty() && (two || !table_.plain))
@@ -226,7 +229,7 @@ private:
     }
     void fill_step_bytes(const Node<W>& node, int f, Lane& lane) {
         const std::size_t size = this->size();
-        if (lane.step_bytes.size() < size) lane.step_bytes.resize(size);
+        need(lane.step_bytes, size);
         std::int8_t* step = lane.step_bytes.data();
         if (table_.plain) {
             const std::uint16_t* label = spread_labels(node, f);
@@ -243,7 +246,7 @@ private:
     /// 255 for rows without a label and for the padding.
     void fill_label_bytes(const Node<W>& node, int f, Lane& lane) {
         const std::size_t size = this->size();
-        if (lane.label_bytes.size() < size) lane.label_bytes.resize(size);
+        need(lane.label_bytes, size);
         const std::uint16_t* label = spread_labels(node, f);
         for (std::size_t i = 0; i < size; ++i) lane.label_bytes[i] = static_cast<std::uint8_t>(label[i]);
     }

@@ -82,6 +82,12 @@ public:
     TREEFORM_COLD void release() {
         for (auto& worker : workers_) worker->release();
     }
+    /// Before another search has its turn, where a node of this thread's worker is counted.
+    TREEFORM_COLD void release_lanes() {
+        const std::size_t cells = table_.n * static_cast<std::size_t>(features_);
+        if (!has_lists(table_.n, static_cast<std::size_t>(features_)) || workers_[0]->bytes_of_lanes() < cells) return;
+        workers_[0]->release_lanes(), give_freed_memory_back();
+    }
     std::uint64_t work() const { return workers_[0]->work(); }  // see DepthTwo::work
     /// Of it, that of trees of less depth than asked for.
     std::uint64_t work_of_less_depth() const { return open_ ? of_less_depth_ : work(); }

@@ -120,6 +120,9 @@ public:
 
     /// See DepthTwo::work.
     std::uint64_t work() const { return two_.work() + work_ + (lists_ ? lists_->work() : 0); }
+    /// Give the lanes back, where a node is counted: the next one lays out its own.
+    TREEFORM_COLD void release_lanes() { two_.release(); }
+    TREEFORM_COLD std::size_t bytes_of_lanes() const { return two_.bytes(); }
     /// Give the scratch back.
     TREEFORM_COLD void release() {
         frames_.clear(), two_.release();

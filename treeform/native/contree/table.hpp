@@ -136,15 +136,6 @@ struct Node {
         stride = size + kSlack;
         if (rows.size() < stride * features) renew(rows, stride * features);
     }
-
-private:
-    /// A vector that grows takes twice what it had, and holds both while it copies: too much where that is large.
-    template <class T>
-    static void renew(std::vector<T>& out, std::size_t size) {
-        constexpr std::size_t kLarge = std::size_t{1} << 20;
-        if (size > kLarge) give_back(out), out.reserve(size + size / 8);
-        out.resize(size);
-    }
 };
 
 /// What the rows of a node count for a minimum support.

@@ -79,7 +79,7 @@ void side_by_side(Stoppable& control, Improver& improver, std::uint64_t work_lim
 }
 
 void in_turns(Stoppable& control, Improver& improver, const std::function<double()>& allowed,
-              const std::function<void()>& prove) {
+              const std::function<void()>& prove, const std::function<void()>& rest) {
     Turns turns;
     const auto proof = std::this_thread::get_id();
     improver.pace = [&] {
@@ -94,6 +94,7 @@ void in_turns(Stoppable& control, Improver& improver, const std::function<double
             if (std::this_thread::get_id() != proof) return;
             if (kWithNext * static_cast<double>(improver.work()) >= allowed()) return;
             if (!std::exchange(begun, true)) begin();
+            rest();
             turns.hand_over(Turns::kProof);
         };
         control.at_group = give_turn;

@@ -15,8 +15,8 @@ void side_by_side(Stoppable& control, Improver& improver, std::uint64_t work_lim
 
 /// Runs `prove` on this thread and the improvement search on another, one at a time. Returns when the proof has ended,
 /// or throws what it throws. `allowed` says how much work the improvement search may have done by now; while that
-/// is none it has no thread.
+/// is none it has no thread. Before each of its turns the proof calls `rest`, on its own thread.
 void in_turns(Stoppable& control, Improver& improver, const std::function<double()>& allowed,
-              const std::function<void()>& prove);
+              const std::function<void()>& prove, const std::function<void()>& rest);
 
 }  // namespace treeform::deep
