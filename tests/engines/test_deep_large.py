@@ -125,7 +125,9 @@ def test_a_greedy_tree_comes_before_a_proof_under_requirements(depth: int, name:
     assert result.errors <= (greedy.predict(X) != y).sum()
 
 
-@pytest.mark.parametrize(("kind", "depth"), [("labels", 3), ("labels", 4), ("weights", 3), ("classes", 3), ("ties", 3)])
+@pytest.mark.parametrize(
+    ("kind", "depth"), [("labels", 3), ("labels", 4), ("support", 4), ("weights", 3), ("classes", 3), ("ties", 3)]
+)
 def test_proofs_that_read_lists_are_those_that_read_sorted_sides(kind: str, depth: int) -> None:
     """The same splits in the same order, by lists of rows beside the search and by the sorted columns without it."""
     pick = np.random.default_rng(7)
@@ -134,7 +136,8 @@ def test_proofs_that_read_lists_are_those_that_read_sorted_sides(kind: str, dept
     noisy = X[:, 0] * X[:, 1] + 0.2 * pick.normal(size=ROWS)
     y = np.digitize(noisy, np.quantile(noisy, np.arange(1, classes) / classes))
     data = Dataset.from_user(X, y, pick.integers(1, 4, ROWS) if kind == "weights" else None)
-    found = [tf.ConTree(improve=improve).run(data, TreeTask(depth), EngineRun()) for improve in (True, False)]
+    task = TreeTask(depth, min_support=9_000 if kind == "support" else 1)
+    found = [tf.ConTree(improve=improve).run(data, task, EngineRun()) for improve in (True, False)]
     assert found[0].proved and found[1].proved and found[0].upper == found[1].upper
     graph = found[0].graph
     assert graph is not None and found[0].upper == int(data.weights[graph.predict_codes(X) != y].sum())

@@ -106,6 +106,7 @@ class RegressionSearch(NativeSettings, Engine):
             return self._within_budget(data, task, run)
         room = Room(self.memory_limit)
         session = _Session(data, task, run)
+        data.points  # noqa: B018 - models are routed by them: not made while the search holds much
         native = _core.regression(
             session.X,
             session.target,

@@ -52,6 +52,11 @@ public:
             if (contree::has_orders_alone(table_.n)) search_.release(), give_freed_memory_back();
         for (int d = 3; d <= depth; ++d) last = parallel(d, budget, last);
     }
+    /// Before another search has its turn, where a node is counted.
+    void release_layouts() {
+        if (!contree::has_orders_alone(table_.n) || search_.bytes_of_layouts() < table_.n * table_.features) return;
+        search_.release_layouts(), give_freed_memory_back();
+    }
     const Subset& rows() const { return all_; }
     /// Elements that the proof has read, about.
     std::uint64_t work() const { return (search_.counters.scans + search_.counters.exact) * all_.n * 4; }

@@ -48,6 +48,9 @@ public:
     std::vector<RootTest> best_of_each(const Subset& rows);
     /// Gives what the last subset of many rows left back.
     void release() { loss_.release(), levels_.clear(); }
+    /// Gives what is laid out for a scan back, where a node is counted: the next one lays out its own.
+    void release_layouts() { loss_.release(); }
+    std::size_t bytes_of_layouts() const { return loss_.bytes(); }
     bool bears_test(std::int64_t weight) const { return weight >= settings_.min_flow; }
     double price() const { return price_; }
     double tolerance(const Subset& rows) { return judge_.tolerance(loss_.leaf(rows).cost, rows.weight); }

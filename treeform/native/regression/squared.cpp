@@ -47,7 +47,8 @@ void Squared::prepare(const Subset& rows) {
     scale_targets(rows);
     const auto lanes = static_cast<std::size_t>(choice_.lanes);
     rows_ = static_cast<int>(std::max<std::size_t>(1, (rows.n + lanes - 1) / lanes));
-    if (rows.n == table_.n && table_.n * table_.features > kManyValues) give_freed_memory_back();  // much follows
+    if (rows.n == table_.n && table_.n * table_.features > kManyValues)
+        give_back(chosen_), give_freed_memory_back();  // much follows
     for (std::size_t f = 0; f < table_.features; ++f) lay_out(rows, f);
 }
 
