@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -10,12 +11,13 @@ import numpy as np
 import pytest
 
 import treeform as tf
+from treeform.certify.verdicts import Verdict
 from treeform.language.question import Question
 from treeform.objectives.soft import demanded
 from treeform.solve import schedule
 from treeform.solve.choice import choose
 from treeform.solve.driver import _searched
-from treeform.solve.in_parts import CaseByCase, search_in_parts
+from treeform.solve.in_parts import CaseByCase, parts_of_claim, search_in_parts
 from treeform.solve.ledger import Ledger
 from treeform.solve.node import Node
 from treeform.solve.part_ledger import InnerLedger
@@ -177,6 +179,54 @@ def test_parts_have_most_of_the_time_where_they_are_often_answered(
     node, stages = begun(of.with_(shape=of.shape.at_depth(depth))), Parts(False)
     first_parts(stages)(node, node.budget)
     assert stages.seconds == pytest.approx([1000 * share], rel=0.1)
+
+
+class FirstUnpaid(Parts):
+    """Of the question without what is paid for it proves so much below the best model, in its scaled units."""
+
+    def __init__(self, below: int) -> None:
+        super().__init__(False)
+        self.below = below
+
+    def __call__(self, step: Node) -> None:
+        if step.title == "unpaid":
+            assert step.ledger.upper is not None
+            step.ledger.prove_lower(step.ledger.upper - self.below, "a test")
+        super().__call__(step)
+
+
+def test_what_is_proved_without_what_is_paid_for_is_a_bound() -> None:
+    of = problem(parity(), few_tests=True).question
+    node, stages = begun(of), FirstUnpaid(20)
+    first_parts(stages)(node, node.budget)
+    assert node.ledger.upper is not None and node.ledger.lower is not None
+    assert of.to_units(node.ledger.upper) - of.to_units(node.ledger.lower) == 20
+    claim = next(one for one in node.ledger.claims if one.kind == "lower")
+    value = of.to_units(node.ledger.lower)
+    parts = parts_of_claim(of, value, claim.recheck or {})
+    assert parts is not None and [part.target for part in parts] == [value]
+    assert not parts[0].question.requirements and str(parts[0].question.objective) == "error"
+
+
+@pytest.mark.parametrize(("below", "asked", "share"), [(0, [], 0), (1, [("3", True)], 1), (20, [("3", True)], 0.6)])
+def test_parts_have_all_of_the_time_where_that_bound_leaves_no_much_better_model(
+    below: int, asked: list[tuple[str, bool]], share: float
+) -> None:
+    node, stages = begun(problem(parity(), few_tests=True).question), FirstUnpaid(below)
+    first_parts(stages)(node, node.budget)
+    assert stages.asked == asked and node.closed == (below == 0)
+    assert stages.seconds == pytest.approx([1000 * share] if asked else [], rel=0.1)
+
+
+def test_a_bound_of_what_is_not_paid_for_is_proved_again() -> None:
+    groups = np.arange(400) % 2
+    asked = problem(tf.StatisticalParity(groups=groups, difference="0.9", positive=1), few_tests=True)
+    result = asked.solve(time_limit=1000)
+    certificate = result.certificate()
+    assert result.status is tf.Status.OPTIMAL and '"unpaid": true' in json.dumps(certificate)
+    data = asked.question.data
+    report = tf.check(certificate, data.X, data.classes[data.y], sensitive_features=groups)
+    assert report.ok and report.verdict is Verdict.VERIFIED
 
 
 def test_trees_have_all_of_the_time_where_the_first_part_is_not_answered() -> None:

@@ -57,6 +57,8 @@ from treeform.utils.budget import Budget, Limit, Share
 MOST_PRICES = 12
 PRICE = "price"
 """The entry of a claim that names the price at which it was proved."""
+UNPAID = "unpaid"
+"""The entry of a claim that was proved of the question without what is paid for."""
 
 
 def soft_count(question: Question) -> tuple[Fraction, Term, int] | None:
@@ -305,6 +307,9 @@ class CaseByCase(Reduction, of=CasesTerm):
     def parts_of_claim(
         cls, question: Question, value: Fraction | None, details: dict[str, Any]
     ) -> list[Part] | None:
+        if UNPAID in details:  # it has the same models, and none costs more
+            free = unpaid(question)
+            return None if free is None else [part_at(question, free, value, Fraction(0))]
         return parts_at_price(question, value, details) if PRICE in details else cls.parts(question, value)
 
     @classmethod
@@ -340,6 +345,18 @@ class CaseByCase(Reduction, of=CasesTerm):
         if part.objective == claims.question.objective and part.requirements == claims.question.requirements:
             self._done[index], self._bounds[index] = claims, claims.bound
             self._limits.pop(index, None)
+
+    def bounded_by(self, free: InnerLedger) -> None:
+        """Enter what is proved of the question without what is paid for."""
+        if free.bound:
+            self.at_least(free.bound, [free], {UNPAID: True})
+
+    def is_nearly_proved(self, but_for: Fraction) -> bool:
+        """Whether no model is better than the best one known by more than a part."""
+        lower, upper = self.ledger.lower, self.ledger.upper
+        if lower is None or upper is None:
+            return False
+        return self.question.to_units(lower) >= self.question.to_units(upper) * (1 - but_for)
 
     @property
     def has_answers(self) -> bool:

@@ -96,6 +96,8 @@ class Node(Work):
     found."""
     parts: Any = None
     """treeform.solve.part_ledger.Reduction, optional: what the parts of an objective that is no sum have shown."""
+    in_place: Any = None
+    """Searches for other questions with the same models, optional: see `treeform.solve.stage.steps.paid_for`."""
     limit: Limit | None = None
     ran: list[StageRun] = field(default_factory=list)
 

@@ -76,6 +76,9 @@ PAID_FOR = Share(0.49)
 """Deep trees that lack nothing of what they may pay for, and others without that, before a solver: engines search for
 them with all that they know, and know less of what is paid for."""
 
+NEARLY_PROVED = Share(1.0)
+"""The parts where the bound without what is paid shows that no model is much better: what is left is the proof."""
+
 FIRST_PARTS = Share(0.1)
 """Each part of an objective before that, for as long as parts are answered in it: the others are about as hard."""
 

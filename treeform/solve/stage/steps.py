@@ -44,9 +44,16 @@ def first_parts(search: Search) -> Callable[[Node, Budget], Limit | None]:
     """Parts for as long as each is answered in a share of the time; what they show is kept."""
 
     def run(node: Node, budget: Budget) -> Limit | None:
-        parts = _parts_of(node, search)
+        parts, share = _parts_of(node, search), _share_of_first_parts(node)
         assert isinstance(parts, CaseByCase)
-        return parts.first_parts(_share_of_first_parts(node))
+        if share is schedule.PROOF_OF_FEW_TESTS:  # its bound, and its trees as cutoffs, make the parts much shorter
+            for way in _searches_in_place(node):
+                if way.is_for_all:
+                    way.try_out(search, share.of(node.budget))
+                    parts.bounded_by(way.claims)
+            if parts.is_nearly_proved(LITTLE):
+                share = schedule.NEARLY_PROVED
+        return parts.first_parts(share)
 
     return run
 
@@ -123,10 +130,11 @@ def paid_for(search: Search) -> Callable[[Node, Budget], None]:
     """
 
     def run(node: Node, whole: Budget) -> None:
-        *others, all_of_it = [_InPlace(node, asked, title) for asked, title in _in_place(node.question)]
+        *others, all_of_it = _searches_in_place(node)
         budget = whole.until(lambda: node.ledger.closed or any(way.proves_the_best for way in others))
         for way in others:
-            way.try_out(search, budget)
+            if not way.is_tried:
+                way.try_out(search, budget)
         if not budget.stop():
             all_of_it.find_prices(budget)
             trial, least = schedule.TRIAL.of(budget), min((way.worth for way in others), default=math.inf)
@@ -141,6 +149,10 @@ def paid_for(search: Search) -> Callable[[Node, Budget], None]:
             min(open_ones, key=lambda way: way.worth).go_on(search, budget)
         for way in (*others, all_of_it):
             way.claims.pass_notes_on()
+            if way.is_for_all and node.plan.in_parts:
+                parts = _parts_of(node, search)
+                assert isinstance(parts, CaseByCase)
+                parts.bounded_by(way.claims)
 
     return run
 
@@ -167,6 +179,14 @@ def _in_place(question: Question) -> Iterator[tuple[Question, str]]:
     yield whole, "all of it demanded"
 
 
+def _searches_in_place(node: Node) -> list[_InPlace]:
+    """Those for these questions, all of it demanded last."""
+    if node.in_place is None:
+        node.in_place = [_InPlace(node, asked, title) for asked, title in _in_place(node.question)]
+    ways: list[_InPlace] = node.in_place
+    return ways
+
+
 class _InPlace:
     """The search for one question in place of another one with the same models, by turns."""
 
@@ -186,6 +206,7 @@ class _InPlace:
         # A proof for this question is none for the other one; on a table of few tests it has the best model soon.
         is_late = has_many_tests(node) or (node.plan.in_parts and asked.shape.depth > schedule.LEAST_DEPTH)
         self._by_deep_trees = is_late and is_proved_beside(self.step)
+        self.is_tried = False
 
     @property
     def worth(self) -> Fraction | float:
@@ -193,10 +214,14 @@ class _InPlace:
         return math.inf if self.claims.worth is None else Fraction(self.claims.worth)
 
     @property
+    def is_for_all(self) -> bool:
+        """Whether it is for the same models without what is paid: none of them costs more there."""
+        return self.claims.question.requirements == self.node.question.requirements
+
+    @property
     def proves_the_best(self) -> bool:
-        """Whether this search, where it is for the same models without what is paid, proves that none is better."""
-        is_for_all = self.claims.question.requirements == self.node.question.requirements
-        return is_for_all and self._reaches_the_best(self.claims.lower)
+        """Whether this search proves that no model is better."""
+        return self.is_for_all and self._reaches_the_best(self.claims.lower)
 
     def _reaches_the_best(self, value: int | Fraction | None, but_for: Fraction = Fraction(0)) -> bool:
         """Whether the best model known of that question costs no more than so much in this one, but for a part."""
@@ -215,6 +240,7 @@ class _InPlace:
         """Search for a short time: for less where its first model is no better there than what was known, and for as
         long as its best one pays next to nothing there, since with all of it demanded none would be much better.
         """
+        self.is_tried = True
         self._take_the_best()
         trial, before, known = schedule.TRIAL.of(budget), self.claims.upper, self.worth
 
