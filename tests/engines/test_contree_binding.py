@@ -47,6 +47,10 @@ def table(n: int = 40, features: int = 3, classes: int = 2, seed: int = 0) -> tu
         lambda x, y: call(x, y, w=np.zeros(len(y), dtype=np.int64)),
         lambda x, y: call(x, y, w=np.ones(len(y) - 1, dtype=np.int64)),
         lambda x, y: call(x, y, cost=np.ones((3, 3), dtype=np.int64)),
+        lambda x, y: call(x, y, supporting=np.ones(len(y), dtype=np.int64)),  # without weights
+        lambda x, y: call(x, y, w=np.full(len(y), 2), supporting=np.ones(len(y) - 1, dtype=np.int64)),
+        lambda x, y: call(x, y, w=np.full(len(y), 2), supporting=np.full(len(y), 3)),
+        lambda x, y: call(x, y, w=np.full(len(y), 2), supporting=np.full(len(y), -1)),
         lambda x, y: call(x, y, simd="mmx"),
         lambda x, y: call(None, y),
         lambda x, y: call(x, None),

@@ -7,7 +7,8 @@ A requirement such as statistical parity is a few linear rows over predictions,
 .. math:: L(\lambda) = \min_T \; \mathrm{cost}(T) + \sum_r \lambda_r \Big(\sum_i a_r[i, \hat y_i(T)] - b_r\Big),
 
 and the minimisation is a plain tree problem whose misclassification costs depend on the sample's class
-*and* on its coefficients: the engine solves it with one artificial class per kind of sample. Trees found on
+*and* on its coefficients: the engine solves it with one artificial class per kind of sample. A search for trees of two
+classes is given costs in coarse units, which it takes for weights: it proves nothing with them. Trees found on
 the way that satisfy the requirements are incumbents, often optimal ones. Multipliers are rationals, so the
 bound is exact. L is concave and piecewise linear; along one row the maximum is found by intersecting the
 two lines that bracket it, which ends after finitely many trees.
@@ -27,7 +28,7 @@ import numpy as np
 
 from treeform.data import Dataset
 from treeform.engines import Engine, EngineOutcome, EngineRun
-from treeform.engines.contree import MOVES
+from treeform.engines.contree import MOVES, NARROW_SUM
 from treeform.engines.diagram_rows import cheapest_within
 from treeform.engines.relaxation import Relaxation, relax
 from treeform.engines.task import OnIncumbent
@@ -42,6 +43,9 @@ LARGEST_COST = 2**58
 """Priced costs of all samples together stay below this; a larger multiplier is not tried."""
 DENOMINATOR = 4_096
 """Multipliers are rounded to fractions with this denominator (relative to the row's largest coefficient)."""
+
+LEAST_STEPS = 16
+"""Costs of a sample that a search for trees tells apart at least: with fewer its trees are those of other prices."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +149,8 @@ class Lagrangian:
             take(graph)
 
         told = None if on_tree is None else on_incumbent
-        outcome, _, _ = self._answer(engine, multipliers, budget, told, some)
+        most = self._largest_step() if self.question.data.n_classes == 2 else None
+        outcome, _, _ = self._answer(engine, multipliers, budget, told, some, most)
         if outcome.graph is not None and [outcome.graph.reclassified(self.question.data)] != last:
             take(outcome.graph)
         return last[0] if last else None, outcome.counters.get(MOVES, 0)
@@ -157,14 +162,28 @@ class Lagrangian:
         budget: Budget,
         on_incumbent: OnIncumbent | None,
         some: np.ndarray | None = None,
+        most: int | None = None,
     ) -> tuple[EngineOutcome, int, int]:
-        """The engine's answer with the rows priced; and the constant and the scale of its costs."""
+        """The engine's answer with the rows priced; and the constant and the scale of its costs.
+
+        ``most``: to what they are rounded; None: they are exact.
+        """
         price, merged, base, step = self._price(multipliers)
         task = self.relaxation.task
-        task = replace(task, cost=price, sample_cost=None, node_penalty=task.node_penalty * step)
+        penalty, unit = task.node_penalty * step, 1
+        if most is not None and len(price) > 2:
+            unit = max(1, -(-int(price.max()) // most))
+            price, penalty = _rounded(price, unit), round(penalty / unit)
+        task = replace(task, cost=price, sample_cost=None, node_penalty=penalty)
         data = self.question.data.relabelled(merged[self._kind_of], len(price))
         data = data if some is None else data.taken(some)
         return engine.answer(data, task, EngineRun(budget, on_incumbent=on_incumbent)), base, step
+
+    def _largest_step(self) -> int | None:
+        """The largest cost of a sample at which a search for trees keeps its sums at 16 bits; None: it is too small."""
+        data = self.question.data
+        most = NARROW_SUM // (data.n_samples * int(data.weights.max()))
+        return most if most >= LEAST_STEPS else None
 
     def _whole(self, multipliers: tuple[Fraction, ...]) -> tuple[np.ndarray, int, int]:
         step = math.lcm(*(m.denominator for m in multipliers))
@@ -216,6 +235,11 @@ class Lagrangian:
         square = np.full((size, size), int(different.max()) + 1, dtype=np.int64)
         square[:kinds, :classes] = different
         return square, merged.reshape(-1), base, step
+
+
+def _rounded(cost: np.ndarray, unit: int) -> np.ndarray:
+    """Costs in larger units; what costs anything costs one at least."""
+    return np.where(cost > 0, np.maximum(1, np.rint(cost / unit).astype(np.int64)), 0)
 
 
 def dual_of(question: Question, engine: Engine, labels: list[str]) -> Lagrangian | None:

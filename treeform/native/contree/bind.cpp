@@ -41,6 +41,18 @@ Rows rows_of(const Array<double, 2>& x, const Array<std::int32_t, 1>& y, const W
     return rows;
 }
 
+/// What the rows count for a minimum support, at most their weights, or nothing at all.
+Weights support_in(Keywords& keywords, Rows& rows) {
+    if (!keywords.has("supporting")) return {};
+    auto counted = nb::cast<Weights>(keywords.object("supporting"));
+    require_aligned(counted);
+    require(rows.weight && counted.shape(0) == rows.n, "what counts for a support and weights differ in number");
+    rows.supporting = counted.data();
+    for (std::size_t i = 0; i < rows.n; ++i)
+        require(0 <= rows.supporting[i] && rows.supporting[i] <= rows.weight[i], "a row counts for more than its weight");
+    return counted;
+}
+
 /// Two sets of labels for each feature, or none at all.
 std::vector<Clash> clashes_of(Keywords& keywords, const Rows& rows, bool prove) {
     if (!keywords.has("clashes")) return {};
@@ -113,7 +125,8 @@ nb::dict solve(const Rows& rows, const Settings& settings, double time_limit, co
 nb::dict contree(const Array<double, 2>& x, const Array<std::int32_t, 1>& y, const Weights& weight, const Costs& cost,
                  const nb::kwargs& given) {
     Keywords keywords(given);
-    const Rows rows = rows_of(x, y, weight, cost, keywords.integer_as<int>("classes"));
+    Rows rows = rows_of(x, y, weight, cost, keywords.integer_as<int>("classes"));
+    const Weights counted = support_in(keywords, rows);
     Settings settings = settings_of(keywords, rows);
     settings.upper = keywords.integer_or("upper", kNone);
     const double time_limit = keywords.real("time_limit");

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <thread>
@@ -280,11 +281,16 @@ FlatTree best_leaf(const Rows& rows, const Losses& losses) {
     return tree;
 }
 
+std::int64_t total_support(const Rows& rows, const Losses& losses) {
+    if (!rows.supporting) return losses.total_weight;
+    return std::accumulate(rows.supporting, rows.supporting + rows.n, std::int64_t{0});
+}
+
 }  // namespace
 
 Engine::Engine(const Rows& rows, const Settings& settings, Control& control, Away away)
     : rows_(rows), settings_(settings), control_(control), away_(std::move(away)), losses_(Losses::of(rows)),
-      too_few_rows_(losses_.total_weight < settings.min_support) {
+      too_few_rows_(total_support(rows, losses_) < settings.min_support) {
     // A test that costs more than all rows together is never used.
     settings_.node_penalty = std::min(settings_.node_penalty, losses_.total_mass + 1);
     settings_.gap = std::min(settings_.gap, losses_.total_mass + 1);

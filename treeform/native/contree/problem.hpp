@@ -21,6 +21,7 @@ struct Rows {
     std::size_t n = 0, features = 0;
     const std::int32_t* label = nullptr;
     const std::int64_t* weight = nullptr;  // null: every weight is one
+    const std::int64_t* supporting = nullptr;  // what it counts for a minimum support; null: its weight
     int classes = 0;
     std::vector<std::int64_t> cost;        // classes x classes, cost[true * classes + predicted]
 };

@@ -338,6 +338,8 @@ TREEFORM_COLD void load_orders(const Rows& rows, const Losses& losses, RankedTab
     root.n = rows.n;
     root.weight.assign(rows.classes, 0);
     if (!table.plain) table.weight.assign(rows.n + 1, 0), table.mass.assign(rows.n + 1, 0);
+    if (rows.supporting)
+        table.supporting.assign(rows.supporting, rows.supporting + rows.n), table.supporting.push_back(0);
     if (rows.classes == 2) table.delta.assign(rows.n + 1, 0);
     for (std::size_t i = 0; i < rows.n; ++i) {
         const auto w = rows.weight ? rows.weight[i] : 1;
