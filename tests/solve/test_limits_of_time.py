@@ -28,6 +28,17 @@ def problem(shape: str, minimize: str = "error") -> tf.Problem:
     return tf.Problem(X, y, shape=shape, sensitive_features=np.arange(60) % 2).minimize(minimize)
 
 
+@pytest.mark.parametrize("rules", [[], [tf.MinSupport(4)], [tf.StatisticalParity(positive=1, difference="0.2")]])
+def test_a_leaf_for_lack_of_time_is_called_so(rules: list[tf.Requirement]) -> None:
+    asked = problem("tree:4") + rules
+    result = asked.solve(time_limit=1e-6)
+    assert result.graph is not None and result.graph.depth == 0
+    assert any("the model is a single leaf: when the time was spent" in note for note in result.notes)
+    result = (asked + tf.MaxNodes(0)).solve()
+    assert result.graph is not None and result.graph.depth == 0
+    assert not any("single leaf" in note for note in result.notes)
+
+
 @pytest.mark.parametrize("solver", [None, *ENGINES, *SOLVERS])
 @pytest.mark.parametrize("shape", ["tree:2", "diagram:1,2"])
 def test_no_limit_is_too_short_for_a_constant_model(solver: str | None, shape: str) -> None:

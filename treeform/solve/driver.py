@@ -122,7 +122,12 @@ def _who_answered(plan: Plan, ledger: Ledger) -> tuple[str, str | None]:
 
 
 def _searched(ledger: Ledger) -> Iterator[str]:
-    """What the search for deep trees under requirements did, where it ran."""
+    """What the search for deep trees under requirements did, where it ran; and why there is a leaf alone."""
+    if ledger.graph is not None and ledger.graph.depth == 0 and ledger.budget.reason is Limit.TIME:
+        yield (
+            "the model is a single leaf: when the time was spent, no tree with a test had been found that satisfies "
+            "all that is required and costs less"
+        )
     if did := ledger.did:
         yield (
             f"improvement search under requirements: {did['searches']:,} searches, {did['trees']:,} trees judged; "
