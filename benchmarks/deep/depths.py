@@ -2,12 +2,12 @@
 
 Each row is a process of its own with one run for each depth. ``wide`` and ``bits`` are the tables of ``deep rules``,
 ``eeg`` has the rows to learn from of that set. CART's trees, leaves relabelled where that satisfies what is required,
-stand beside them: at each depth the best one of that depth or less.
+stand beside them: at each depth the best one of that depth or less. ``long`` has 20,000 rows of 20 drawn columns.
 """
 
 from __future__ import annotations
 
-from itertools import accumulate
+from itertools import accumulate, product
 from typing import Any
 
 import pandas as pd
@@ -22,9 +22,9 @@ ASKED = (
 DEPTHS = (3, 4, 5, 6, 8)
 
 
-def run(asked: str, name: str, depths: tuple[int, ...], seconds: float, rows: int) -> dict[str, Any]:
+def run(asked: str, name: str, depths: tuple[int, ...], seconds: float, rows: int, seed: int) -> dict[str, Any]:
     """One requirement at all depths in this process; called in a fresh one."""
-    at, answer = asked_at(asked, "hard", name, rows), {}
+    at, answer = asked_at(asked, "hard", name, rows, seed), {}
     for depth in depths:
         found = at(depth, seconds)
         mark = "*" if found["status"] == "optimal" else ""
@@ -40,14 +40,17 @@ def worse(values: list[float]) -> float:
 
 @table("deep_depths")
 def depths(rows: Rows) -> Shown:
-    """Tables, what is asked, and depths."""
+    """Tables, what is asked, and depths; of several seeds the means."""
     frame, facts = rows.frame, rows.facts
-    columns = facts["depths"].split(",")
+    columns, by = facts["depths"].split(","), [frame["table"], frame["asked"]]
     values = frame[columns].apply(lambda column: pd.to_numeric(column.str.rstrip("*"))).fillna(float("inf"))
     greedy = frame[[f"CART {one}" for one in columns]].apply(pd.to_numeric).fillna(float("inf")).cummin(axis=1)
-    shown = frame[["table", "asked", *columns]].copy()
-    shown["worse by, %"] = [f"{worse(list(line)):.2g}" for line in values.to_numpy()]
-    shown["above CART"] = (values.to_numpy() > greedy.to_numpy()).sum(axis=1)
+    above = (values > greedy.to_numpy()).sum(axis=1).groupby(by, sort=False).sum()
+    means = values.groupby(by, sort=False).mean()
+    shown = (frame[columns].groupby(by, sort=False).first() if len(means) == len(frame) else means.round(1)).copy()
+    shown["worse by, %"] = [f"{worse(list(line)):.2g}" for line in means.to_numpy()]
+    shown["above CART"] = above
+    shown = shown.reset_index()
     note = (
         f"Objectives by depth after {facts['seconds']} seconds of work each; * proved. By how much a depth is worse "
         "than a smaller one at most, and at how many depths than CART's repaired trees of that depth or less."
@@ -57,14 +60,19 @@ def depths(rows: Rows) -> Shown:
 
 def main(
     asked: str = ";".join(ASKED), tables: str = "wide,bits,eeg", depths: str = ",".join(map(str, DEPTHS)),
-    seconds: float = 1, rows: int = 3000,
+    seconds: float = 1, rows: int = 3000, seeds: str = "0", others: str = "",
 ) -> None:  # fmt: skip
-    """Measure; ``asked``: cases of ``deep rules``, separated by semicolons; ``rows``: of tables that are drawn."""
-    figures = Figures("deep_depths", ("asked", "table"), depths=depths, seconds=f"{seconds:g}", rows=rows)
+    """Measure; ``asked``: cases of ``deep rules``, separated by semicolons; ``rows``: of tables that are drawn.
+
+    ``seeds``: of these, and of the rows of a set; means are shown. ``others``: more of it, such as
+    ``MinSupport(30) of odd/statlog-german-credit;MaxLeaves(10) of long``.
+    """
+    figures = Figures("deep_depths", ("asked", "table", "seed"), depths=depths, seconds=f"{seconds:g}", rows=rows)
     some = tuple(map(int, depths.split(",")))
-    for name in tables.split(","):
-        for one in asked.split(";"):
-            figures.measure(
-                lambda o=one, n=name: in_child(run, o, n, some, seconds, rows, seconds=600).answer or {},
-                asked=one, table=name,
-            )  # fmt: skip
+    pairs = [(one, name) for name in tables.split(",") for one in asked.split(";")]
+    pairs += [(one, name) for one, _, name in (pair.partition(" of ") for pair in others.split(";") if pair)]
+    for seed, (one, name) in product(map(int, seeds.split(",")), pairs):
+        figures.measure(
+            lambda o=one, n=name, s=seed: in_child(run, o, n, some, seconds, rows, s, seconds=600).answer or {},
+            asked=one, table=name, seed=seed,
+        )  # fmt: skip

@@ -19,6 +19,8 @@ from benchmarks.deep.sets import split_rows, two_classes
 from benchmarks.harness import Figures, Rows, Shown, commit, in_child, table, user_seconds
 
 LESS = 3
+LONG = 20_000
+"""Rows of the table ``long``."""
 PRICE = 5
 """Of a unit that is lacking of what is paid for, in errors."""
 LOSSES = {
@@ -34,19 +36,19 @@ LOSSES = {
 }
 
 
-def drawn(name: str, rows: int) -> tuple[pd.DataFrame, Any]:
+def drawn(name: str, rows: int, seed: int = 0) -> tuple[pd.DataFrame, Any]:
     """A table and its classes; of a set, its rows to learn from."""
     from sklearn.datasets import make_classification
 
-    if name not in ("wide", "bits"):
-        X, _, y, _ = split_rows(name)
+    if name not in ("wide", "bits", "long"):
+        X, _, y, _ = split_rows(name, seed)
         return pd.DataFrame(X, columns=[f"c{i}" for i in range(X.shape[1])]), two_classes(y)
-    size = {"wide": (40, 12, 8, 3), "bits": (10, 8, 0, 4)}[name]
+    size = {"wide": (40, 12, 8, 3), "bits": (10, 8, 0, 4), "long": (20, 8, 4, 1)}[name]
     X, y = make_classification(
-        rows, size[0], n_informative=size[1], n_redundant=size[2], n_clusters_per_class=8, flip_y=0.05,
-        class_sep=0.75, random_state=size[3],
+        LONG if name == "long" else rows, size[0], n_informative=size[1], n_redundant=size[2], n_clusters_per_class=8,
+        flip_y=0.05, class_sep=0.75, random_state=size[3] + 10 * seed,
     )  # fmt: skip
-    values = X.round(4) if name == "wide" else np.hstack([np.quantile(X, q, axis=0) < X for q in (0.3, 0.6, 0.8)])
+    values = X.round(4) if name != "bits" else np.hstack([np.quantile(X, q, axis=0) < X for q in (0.3, 0.6, 0.8)])
     return pd.DataFrame(values * 1, columns=[f"c{i}" for i in range(values.shape[1])]), y
 
 
@@ -98,24 +100,30 @@ def cases(X: pd.DataFrame, y: Any, data: Any) -> dict[str, list[Any]]:
     return {type(one).__name__: [one] for one in alone} | more | {name: [] for name in LOSSES}
 
 
-def asked_at(asked: str, how: str, name: str, rows: int) -> Callable[[int, float], dict[str, Any]]:
-    """What gives the figures of one case at a depth, after so many seconds."""
+def asked_at(asked: str, how: str, name: str, rows: int, seed: int = 0) -> Callable[[int, float], dict[str, Any]]:
+    """What gives the figures of one case at a depth, after so many seconds.
+
+    ``asked``: one of `cases`, or a requirement with a number, such as ``MinSupport(30)``.
+    """
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     import treeform as tf
+    import treeform.requirements as r
     from treeform.data import Dataset
     from treeform.language.objective import Objective
     from treeform.solve.repair import relabel
     from treeform.utils.budget import Budget
 
     limits_count_work()
-    X, y = drawn(name, rows)
+    X, y = drawn(name, rows, seed)
     of_values = asked.startswith(("absolute", "squared", "MeanParity"))
-    kinds = cases(X, y, Dataset.from_user(X, y))[asked]
+    kind, _, number = asked.rstrip(")").partition("(")
+    kinds = [getattr(r, kind)(int(number))] if number else cases(X, y, Dataset.from_user(X, y))[asked]
     if of_values:
         y = (3 * X["c0"] + X["c1"] ** 2 + np.random.default_rng(0).normal(0, 0.3, len(X))).round(2).to_numpy()
     loss = LOSSES.get(asked) or LOSSES.get(asked.split(",")[0]) or ("squared_error" if of_values else "error")
-    leaf = {"min_samples_leaf": max(1, len(y) // 60)} if "support" in asked.lower() else {}
+    least = int(number) if number else max(1, len(y) // 60)
+    leaf = {"min_samples_leaf": least} if "support" in asked.lower() else {}
 
     def at(depth: int, seconds: float) -> dict[str, Any]:
         abstain = {"abstain": "ask"} if asked == "MinCoverage" else {}
