@@ -149,9 +149,9 @@ class ConTree(NativeSettings, Distributable):
         """
         check_task(data, task)
         room = Room(self.memory_limit)
-        rows, counted = _arrays(data, task), {}
+        rows, counted = _arrays(data, task), dict[str, Any]()
         if not prove and (labels := _two_labels(task)) is not None:
-            rows, counted = _weighed(*rows[:3], *labels)
+            rows, counted = _weighed(rows, *labels)
         session = _Session(data, task, run)
         asked = self._keywords(data, task) | {"memory_limit": room.left()}
         asked |= {"prove": prove, "work_limit": work_limit, "clashes": [one for sides in clashes for one in sides]}
@@ -249,14 +249,15 @@ def _two_labels(task: TreeTask) -> tuple[Ints, Ints] | None:
     return own.argmin(axis=1), own.max(axis=1)
 
 
-def _weighed(X: Any, kind: Ints, weights: Ints | None, label: Ints, amount: Ints) -> tuple[Any, dict[str, Any]]:
+def _weighed(rows: tuple[Any, ...], label: Ints, amount: Ints) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Rows of two classes, by label; their weights are what errors cost, beside what they count for a support.
 
     That takes a fifth of the time of a search with kinds for classes.
     """
+    X, kind, weights, _ = rows
     counted = np.ones(len(kind), dtype=np.int64) if weights is None else weights
-    rows = X, label[kind].astype(np.int32), counted * amount[kind], None
-    return rows, {"classes": 2, "supporting": counted}
+    weighed = X, label[kind].astype(np.int32), counted * amount[kind], None
+    return weighed, {"classes": 2, "supporting": counted}
 
 
 def _in_narrow_rows(point: Ints, y: Ints, weights: Ints) -> tuple[Ints, Ints, Ints]:
