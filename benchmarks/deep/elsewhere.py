@@ -1,13 +1,16 @@
 """Deep trees elsewhere: for regression, and on very many columns, beside CART of the same depth.
 
 Each run is a process of its own, of so many user CPU seconds of one thread, from arrays to model. Labels of wide tables
-are noisy sums of ten columns, and of a product of two. Regression is beside LicketySPLIT, too, where that is installed;
-its time is not limited.
+are noisy sums of ten columns, and of a product of two. Regression is beside LicketySPLIT, too, where that is installed,
+and beside DPDT as its paper states it (Kohler, Akrour and Preux, KDD 2025, arXiv 2309.12701; it is not on PyPI): of
+trees whose tests at each node are those of CART's tree of its rows with so many leaves, the one with the least error.
+The time of these two is not limited.
 """
 
 from __future__ import annotations
 
 from importlib.util import find_spec
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -20,6 +23,9 @@ WIDE = ((1000, 1000), (1000, 10_000), (60, 10_000))
 PEER = "licketysplit"
 THRESHOLDS = {"20 quantiles": 0, "thresholds of 30 trees": 30}
 """Settings of the peer, and the boosted trees whose thresholds it takes."""
+DPDT = "DPDT"
+LEAVES = {"32 leaves": (32,), "8 and 8 leaves": (8, 8)}
+"""Its settings: leaves of the trees from the root down, two below."""
 
 
 def regression(name: str, depth: int, seconds: float) -> dict[str, Any]:
@@ -49,6 +55,29 @@ def of_peer(name: str, setting: str, depth: int, seconds: float) -> dict[str, An
     rest = model.predict(np.asarray(binary, dtype=np.uint8)) - y
     version = version_of(f"{PEER}, {setting}")
     return {"value": f"{float((rest**2).sum()):.10g}", "seconds": round(spent, 2), "version": version}
+
+
+def of_dpdt(name: str, setting: str, depth: int, seconds: float) -> dict[str, Any]:
+    """The same of the least tree whose tests are CART's."""
+    X, y = _numbers(name)
+    began = user_seconds()
+    value = _least_of_carts(X, y, LEAVES[setting], depth)
+    return {"value": f"{value:.10g}", "seconds": round(user_seconds() - began, 2), "version": commit()}
+
+
+def _least_of_carts(X: Any, y: Any, leaves: tuple[int, ...], depth: int) -> float:
+    from sklearn.tree import DecisionTreeRegressor
+
+    least = float(((y - y.mean()) ** 2).sum())
+    if depth == 0 or least == 0:
+        return least
+    tree = DecisionTreeRegressor(max_leaf_nodes=leaves[0] if leaves else 2, random_state=0).fit(X, y).tree_
+    for feature, threshold in zip(tree.feature, tree.threshold, strict=True):
+        left = X[:, feature] <= threshold
+        if feature >= 0 and 0 < left.sum() < len(y):
+            sides = (_least_of_carts(X[side], y[side], leaves[1:], depth - 1) for side in (left, ~left))
+            least = min(least, sum(sides))
+    return least
 
 
 def _numbers(name: str) -> tuple[Any, Any]:
@@ -117,22 +146,21 @@ def _shown(title: str, rows: Rows, kind: str, note: str) -> Shown:
 @table("deep_regression", source="deep_elsewhere")
 def of_regression(rows: Rows) -> Shown:
     """Tables and depths; of the peer the setting with the least errors."""
-    peers: dict[tuple[str, str], list[tuple[float, str, str]]] = {}
-    for setting in THRESHOLDS:
-        for r in _rows(rows, f"{PEER}, {setting}"):
-            found = float(r["value"]), r["seconds"], setting
-            peers.setdefault((r["case"], r["depth"]), []).append(found)
     note = (
-        "The target is the last feature of the set. LicketySPLIT: the better one of 20 quantiles and the thresholds of "
-        "30 boosted trees, in brackets its CPU seconds, which were not limited."
+        "The target is the last feature of the set. Of LicketySPLIT (20 quantiles, or the thresholds of 30 boosted "
+        "trees) and DPDT (tests of CART's trees of 32 leaves at the root, or of 8 there and 8 below it) the better "
+        "setting, in brackets its CPU seconds, which were not limited."
     )
     shown = _shown("Squared errors of deep trees", rows, "regression", note)
-    frame = shown.frame
-    best = [min(peers.get((r["table"], r["depth"]), []), default=None) for r in frame.to_dict("records")]
-    if any(best):
-        frame.insert(
-            3, PEER, ["" if one is None else f"{one[0]:,.0f} ({one[1]} s, {one[2]})" for one in best]
-        )
+    for program, settings in ((DPDT, list(LEAVES)), (PEER, list(THRESHOLDS))):
+        peers: dict[tuple[str, str], list[tuple[float, str, str]]] = {}
+        for setting in settings:
+            for r in _rows(rows, f"{program}, {setting}"):
+                peers.setdefault((r["case"], r["depth"]), []).append((float(r["value"]), r["seconds"], setting))
+        best = [min(peers.get((r["table"], r["depth"]), []), default=None) for r in shown.frame.to_dict("records")]
+        if any(best):
+            cells = ["" if one is None else f"{one[0]:,.0f} ({one[1]} s, {one[2]})" for one in best]
+            shown.frame.insert(3, program, cells)
     return shown
 
 
@@ -143,7 +171,7 @@ def of_wide(rows: Rows) -> Shown:
 
 
 def main(seconds: float = 5, depths: str = "4,6") -> None:
-    """Measure."""
+    """Measure; the peer only where it is installed."""
     figures = Figures("deep_elsewhere", ("kind", "case", "depth"), seconds=f"{seconds:g}")
     empty = dict.fromkeys(("value", "bound", "seconds", "version", "CART"), "")
     for depth in map(int, depths.split(",")):
@@ -151,9 +179,10 @@ def main(seconds: float = 5, depths: str = "4,6") -> None:
             *(("regression", name, regression, (name,)) for name in REGRESSION),
             *(("wide", f"{rows} x {columns}", wide, (rows, columns)) for rows, columns in WIDE),
         ]
-        if find_spec(PEER):
-            each = [(name, setting) for name in REGRESSION for setting in THRESHOLDS]
-            cases += [(f"{PEER}, {setting}", name, of_peer, (name, setting)) for name, setting in each]
+        beside = [(DPDT, LEAVES, of_dpdt), *([(PEER, THRESHOLDS, of_peer)] if find_spec(PEER) else [])]
+        for program, settings, function in beside:
+            each = product(REGRESSION, settings)
+            cases += [(f"{program}, {setting}", name, function, (name, setting)) for name, setting in each]
         for kind, case, function, given in cases:
             figures.measure(
                 lambda f=function, g=given, d=depth: in_child(f, *g, d, seconds, seconds=9 * seconds + 60).answer

@@ -4,7 +4,7 @@ Each run is a process of its own, on Linux, with a table of normal values and no
 before, so that libraries do not count. The growth of treeform includes its copy of the table. Trees of classes are the
 first ones of a search; all other runs go on until a limit on time: ``proof`` is of classes, with the proof by turns.
 ``diagram 1-2-4`` is a diagram of these widths, ``MaxLeaves 20`` a tree of at most so many leaves, ``parity`` one of
-classes under statistical parity of two groups.
+classes under statistical parity of two groups, ``size_table`` the least errors with at most so many tests.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from benchmarks.harness import Figures, Rows, Shown, commit, in_child, table, us
 
 SIZES = "100000x20,1000000x20"
 PROGRAMS = ("CART", "treeform")
-OF_CLASSES = ("classes", "diagram", "proof", "MaxLeaves", "parity")
+OF_CLASSES = ("classes", "diagram", "proof", "MaxLeaves", "parity", "size_table")
 """How tasks of classes begin."""
 
 
@@ -77,6 +77,9 @@ def tree_cost(
         problem = problem.minimize(loss(grid="auto"))
     if kind == "monotone":
         problem += tf.Monotone("x2")
+    if kind == "size_table":
+        rows = problem.size_table(time_limit=seconds, on_progress=note).rows
+        return float(min(row.upper for row in rows if row.upper is not None)), firsts[0] if firsts else ""
     result = (
         problem.solve(tf.DeepTreeSearch(work_limit=1), on_progress=note)
         if kind == "classes"
