@@ -256,6 +256,10 @@ def test_deep(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None
     bounds.main("continuous/wilt", "2", "1,2", 20)
     (line,) = lines("deep_bounds", folder)
     assert int(line["2 parts"].split(" ")[0]) <= int(line["proof"]) == int(line["errors"])
+    bounds.main("continuous/wilt", "2", seconds=20, ideas="rows,below,hard,boosted")
+    parts = {one["idea"]: int(one["bound"]) for one in lines("deep_bound_ideas", folder)}
+    assert list(parts) == ["rows", "below", "hard", "boosted"]
+    assert min(parts.values()) >= 0 < parts["hard"] and max(parts.values()) <= int(line["errors"])
     memory.main("500x3", 2, "20", "classes,diagram 1-2", 20)
     line, diagram = lines("deep_memory", folder)
     assert int(diagram["treeform, errors"]) <= int(line["treeform, errors"]) <= int(line["CART, errors"])
