@@ -5,7 +5,7 @@ have equal shares. Parts are drawn by chance.
 
 ``--ideas`` measures other bounds in their place. ``rows`` is of rows that agree in all columns, and of classes beyond
 the number of leaves. ``below`` is what a proof would say that no tree of one level less beats the best one found.
-``hard`` and ``boosted`` are proofs of a part of the rows: those that a tree labels wrongly with their neighbours of
+``all`` is the proof of all rows, ``hard`` and ``boosted`` of a part of them: those that a tree labels wrongly with their neighbours of
 other classes, and as many of those that trees of growing weights of wrong rows label wrongly most often.
 """
 
@@ -70,7 +70,7 @@ def run_idea(name: str, depth: int, idea: str, seconds: float) -> dict[str, Any]
         best = int(solved(X, y, depth - 1, seconds).objective)
         answer |= {"of": best, "bound": of_depth_below(X, best)}
     else:
-        picked = hard(X, y, depth)
+        picked = np.arange(len(X)) if idea == "all" else hard(X, y, depth)
         if idea == "boosted":
             picked = boosted(X, y, depth, len(picked))
         result = solved(X[picked], y[picked], depth, seconds)
