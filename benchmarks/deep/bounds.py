@@ -5,8 +5,9 @@ have equal shares. Parts are drawn by chance.
 
 ``--ideas`` measures other bounds in their place. ``rows`` is of rows that agree in all columns, and of classes beyond
 the number of leaves. ``below`` is what a proof would say that no tree of one level less beats the best one found.
-``all`` is the proof of all rows, ``hard`` and ``boosted`` of a part of them: those that a tree labels wrongly with their neighbours of
-other classes, and as many of those that trees of growing weights of wrong rows label wrongly most often.
+``all`` is the proof of all rows, ``hard`` and ``boosted`` of a part of them: those that a tree labels wrongly with
+their neighbours of other classes, and as many of those that trees of growing weights of wrong rows label wrongly most
+often.
 """
 
 from __future__ import annotations
