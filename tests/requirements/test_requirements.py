@@ -6,6 +6,7 @@ import gc
 import weakref
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -85,11 +86,27 @@ class ApprovedAtMost(tf.LinearRequirement, listed=False):
         yield rows.weight(predicted="yes") / rows.weight() <= self.share
 
 
+class CostsAtMost(tf.LinearRequirement, listed=False):
+    def __init__(self, costs: list[Any]) -> None:
+        self.costs = costs
+
+    def forms(self, rows: Rows) -> Iterator[Inequality]:
+        yield rows.cost(self.costs) <= 0
+
+
 def test_a_requirement_that_is_changed_is_judged_as_it_is_now(data: Dataset) -> None:
     graph, one = stump(data, 25.0), ApprovedAtMost(0.5)
     assert one.violation(graph, data) == Fraction(1, 3)
     one.share = 0.8
     assert one.violation(graph, data) == Fraction(1, 30)
+
+
+@pytest.mark.parametrize("pair", [[0, 1], np.array([0, 1])])
+def test_a_requirement_that_is_changed_within_an_attribute_is_judged_as_it_is_now(data: Dataset, pair: Any) -> None:
+    graph, one = stump(data, 25.0), CostsAtMost([pair, [0, 0]])
+    assert one.violation(graph, data) == 1  # one "no" of two is predicted "yes"
+    pair[1] = 3
+    assert one.violation(graph, data) == 3
 
 
 def test_a_requirement_keeps_no_table_alive(frame: pd.DataFrame) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+import pickle
 import weakref
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
@@ -88,13 +89,14 @@ class LinearRequirement(Requirement, listed=False):
     def _counted(self, graph: DecisionGraph, data: Dataset) -> list[Fraction]:
         """These on a model, exactly."""
         known, key, state = _TALLIES.setdefault(data, {}), id(self), [*vars(self), *vars(self).values()]
+        told = [*map(id, state), *map(_content, state)]
         kept = known.get(key)
-        if kept is None or kept[0]() is not self or list(map(id, kept[1])) != list(map(id, state)):
+        if kept is None or kept[0]() is not self or kept[2] != told:
             owner = weakref.ref(self, partial(_forgotten, weakref.ref(data), key))
-            kept = known[key] = owner, state, Tally(self._tallied(Rows(data)), data)
+            kept = known[key] = owner, state, told, Tally(self._tallied(Rows(data)), data)
             for oldest in list(known)[:-MOST_TALLIES]:
                 known.pop(oldest, None)
-        return kept[2].values(graph, data)
+        return kept[3].values(graph, data)
 
     def totals(self, data: Dataset) -> Totals:
         return self._derived(data).rows()
@@ -155,8 +157,18 @@ class LinearRequirement(Requirement, listed=False):
 
 MOST_TALLIES = 64
 """Of a data set. A frontier asks of many requirements that differ in a bound: memory is kept for the last ones."""
-_TALLIES: weakref.WeakKeyDictionary[Dataset, dict[int, tuple[Any, list[Any], Tally]]] = weakref.WeakKeyDictionary()
+_TALLIES: weakref.WeakKeyDictionary[Dataset, dict[int, tuple[Any, ...]]] = weakref.WeakKeyDictionary()
 """On each data set those of requirements, by identity, with their attributes then: many models are judged on it."""
+
+
+def _content(value: Any) -> Any:
+    """What a list, a mapping, a set or an array holds, which can be changed in place; None of anything else."""
+    if not isinstance(value, list | dict | set | np.ndarray):
+        return None
+    try:
+        return pickle.dumps(value)
+    except Exception:
+        return object()  # as nothing else is: no tally is kept
 
 
 def _forgotten(of: weakref.ref[Dataset], key: int, _: Any) -> None:
