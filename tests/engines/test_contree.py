@@ -427,7 +427,7 @@ def test_upper_bound_may_tighten() -> None:
     "settings",
     [
         {"threads": 0}, {"threads": 1.5}, {"max_gap": -1}, {"max_gap": 1.5}, {"max_gap": "a"},
-        {"memory_limit": 0}, {"parts": ("magic",)}, {"simd": "mmx"}, {"fewest_tests": 2},
+        {"memory_limit": 0}, {"parts": ("magic",)}, {"parts": 3}, {"simd": "mmx"}, {"fewest_tests": 2},
     ],
 )  # fmt: skip
 def test_bad_settings(settings: dict[str, Any]) -> None:

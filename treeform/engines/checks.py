@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -49,7 +49,7 @@ def one_of(engine: str, name: str, value: object, allowed: Sequence[Any]) -> Non
 
 def some_of(engine: str, value: str | tuple[str, ...], allowed: tuple[str, ...]) -> tuple[str, ...]:
     """The chosen parts of a search, or the single one, in the order of ``allowed``. Raises SpecError for others."""
-    chosen = (value,) if isinstance(value, str) else tuple(value)
+    chosen = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
     for one in chosen:
         if one not in allowed:
             raise SpecError(
