@@ -160,3 +160,43 @@ def test_a_table_of_many_cells_has_lists_of_its_rows() -> None:
         uppers.append(found.upper)
     greedy = DecisionTreeClassifier(max_depth=4, random_state=0).fit(X, y)
     assert uppers[1] <= uppers[0] <= (greedy.predict(X) != y).sum()
+
+
+def fewest_of_one_test(lines: list[np.ndarray], support: int) -> int:
+    """Errors of the best tree of at most one test on rows of two classes; `lines` has them by values of a column."""
+    each = lines[0].sum(axis=0)
+    best = int(each.min()) if each.sum() >= support else int(each.sum())
+    for by_value in lines:
+        below = by_value.cumsum(axis=0)[:-1]
+        sides = np.stack([below, each - below])
+        allowed = (sides.sum(axis=2) >= support).all(axis=0)
+        best = min([best, *sides.min(axis=2).sum(axis=0)[allowed].tolist()])
+    return best
+
+
+def fewest_of_depth_two(cells: np.ndarray, support: int) -> int:
+    """By enumeration; `cells` has the rows of each cell of a grid by class."""
+    best = fewest_of_one_test([cells.sum(axis=1), cells.sum(axis=0)], support)
+    for turned in (cells, cells.transpose(1, 0, 2)):
+        own, heads = turned.sum(axis=1), turned.cumsum(axis=0)
+        for cut in range(1, len(own)):
+            sides = [own[:cut], heads[cut - 1]], [own[cut:], heads[-1] - heads[cut - 1]]
+            if min(side.sum() for side, _ in sides) >= support:
+                best = min(best, sum(fewest_of_one_test(side, support) for side in sides))
+    return best
+
+
+@pytest.mark.parametrize("share", [0, 0.22, 0.32])
+def test_lists_of_rows_under_a_minimum_support(share: float) -> None:
+    """No two rows are equal, so that large parts are lists; weights count for the support."""
+    pick, side = np.random.default_rng(8), 260
+    X = np.stack(np.divmod(np.arange(side**2), side), axis=1)
+    y = (((X[:, 0] < 52) ^ (X[:, 1] < 182)) | (pick.random(side**2) < 0.2)).astype(int)
+    weight = pick.integers(1, 4, side**2)
+    cells = (weight[:, None] * (y[:, None] == [0, 1])).reshape(side, side, 2)
+    support = int(share * weight.sum())
+    task, data = TreeTask(depth=2, min_support=support), Dataset.from_user(X.astype(float), y, weight)
+    found = tf.ConTree().run(data, task, EngineRun())
+    assert found.upper == found.lower == fewest_of_depth_two(cells, support)
+    assert np.bincount(found.graph.apply(X), weight)[found.graph.feature < 0].min() >= support
+    assert found.upper <= tf.DeepTreeSearch().run(data, task, EngineRun()).upper
