@@ -66,6 +66,17 @@ def test_refused(wrong: Any) -> None:
         wrong(x, y)
 
 
+@pytest.mark.parametrize("n", [600, 1024])
+def test_a_lane_of_the_heaviest_row_beyond_64_bits(n: int) -> None:
+    """All weights add up within 64 bits; the largest one times the rows along a lane does not."""
+    x, y = table(n)
+    weight = np.where(np.arange(n) == 5, 2**59, 1)
+    answer = call(x, y, weight)
+    assert answer["width"] == "huge"
+    light = call(x, y, np.minimum(weight, 10**6))
+    assert answer["tree"]["cost"] == answer["lower"] == light["lower"] < n
+
+
 def test_memory_order_and_strides() -> None:
     x, y = table(200, 6)
     expected = call(x[:, ::2].copy(), y)["tree"]["cost"]

@@ -262,7 +262,7 @@ std::unique_ptr<WidthSearch> prepare(const Rows& rows, const Settings& settings,
     if (small_sums && small_costs && rows.n < 65535) return as.template operator()<Narrow>("narrow");
     if (small_sums && small_costs) return as.template operator()<Medium>("medium");
     if (small_costs) return as.template operator()<Wide>("wide");
-    if (lane * losses.max_step < std::numeric_limits<std::int32_t>::max())
+    if (losses.max_step < std::numeric_limits<std::int32_t>::max() / lane)  // their product may be beyond 64 bits
         return as.template operator()<PricedWide>("priced");
     return as.template operator()<Huge>("huge");
 }

@@ -60,7 +60,7 @@ public:
 
     void lay_out(const Node<W>& all, const Control& control) {
         n_ = all.n, rows_ = (n_ + kLanes - 1) / kLanes;
-        small_total_ = static_cast<std::int64_t>(n_) * table_.losses.max_step <= 16000;
+        small_total_ = static_cast<double>(n_) * static_cast<double>(table_.losses.max_step) <= 16000;
         block_ = rows_in_block();
         work_ += 4 * size() * lanes_.size();
         for (int f = 0; f < table_.features; ++f) {

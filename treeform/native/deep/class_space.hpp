@@ -48,7 +48,6 @@ public:
     void check() const { control_.check(); }
     int features() const { return table_.features; }
     std::size_t size(const Rows& part) const { return part.node().n; }
-    std::size_t bytes() const { return search_.bytes() + each_.bytes(); }
     std::size_t depth_two_work(const Rows& part) const {
         return deep::depth_two_work(part.node().n, static_cast<std::size_t>(table_.features), table_.classes);
     }
