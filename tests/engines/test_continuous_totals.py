@@ -7,6 +7,7 @@ import pytest
 from totals_samples import RATES, AtMostApproved, NoMeeting, TestPrice
 
 import treeform as tf
+from treeform.data import Dataset
 from treeform.engines import EngineRun, TreeTask
 from treeform.engines.continuous_totals import NO_TREE, PARTS, RULES
 from treeform.engines.native_call import cost_of_admissible_tree
@@ -125,6 +126,14 @@ def check_against_enumeration(seed, engine):
         for supported in (relaxation.task.totals, relaxation.task.meetings):
             assert supported is None or supported.excess(answer.graph, problem.data) == 0, seed
     return wanted is not None
+
+
+@pytest.mark.parametrize("flow", [9, 1000])
+def test_no_test_where_a_test_needs_more_rows_than_there_are(flow):
+    """Roots of trees that were met, with fewer rows than that, are none of the answer's."""
+    data = Dataset.from_user(np.array([[0, 1, 2, 3, 4, 5, 6, 7], [3, 1, 0, 2, 1, 3, 2, 0]]).T, [0, 1, 1, 0, 1, 0, 0, 1])
+    answer = tf.ContinuousTotals().run(data, TreeTask(depth=2, min_flow=flow), EngineRun())
+    assert answer.upper == answer.lower == 4 and len(answer.graph.feature) == 1
 
 
 @pytest.mark.parametrize("block", range(4))

@@ -65,9 +65,11 @@ public:
 
     TREEFORM_COLD bool below_at(int depth, Amount upper, Test root) override {
         begin(depth, upper);
+        Sums whole;
+        all_.weigh(all_.shop.data.root, whole);
         Node left, right;
         divide(root, left, right);
-        if (left.n == 0 || right.n == 0) return false;
+        if (whole.total < all_.shop.settings.min_flow || left.n == 0 || right.n == 0) return false;
         const Cost least_left = least(left, depth - 1), least_right = least(right, depth - 1),
                    room = best_.limit - all_.penalty;
         if (least_left + least_right > room) return false;
