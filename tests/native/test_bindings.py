@@ -89,6 +89,14 @@ def test_impossible_arguments_are_refused(calls: dict[str, Any], name: str, what
         getattr(_core, name)(*args, **named)
 
 
+@pytest.mark.parametrize("reply", [None, "stop", (False,), (0, "none")])
+@pytest.mark.parametrize("name", ["binary", "contree", "diagram", "regression", "totals"])
+def test_a_reply_of_another_type_is_refused(calls: dict[str, Any], name: str, reply: Any) -> None:
+    _, args, named = calls[name]
+    with pytest.raises(TypeError, match="the reply of a callable"):
+        getattr(_core, name)(*args, **(named | {"poll": lambda *_: reply}))
+
+
 def test_prices_beyond_exact_arithmetic_and_threads_are_refused_before() -> None:
     data = Dataset.from_user(np.arange(8.0)[:, None], [0, 1] * 4)
     for price in (Fraction(1, 2**59), Fraction(2**60)):

@@ -1,6 +1,8 @@
 // The Python module of the native core. An engine is added by its folder's `bind` in this list.
 #include <nanobind/nanobind.h>
 
+#include <exception>
+
 #include "common/binding.hpp"
 #include "common/memory.hpp"
 
@@ -18,6 +20,14 @@ TREEFORM_ENGINES(TREEFORM_DECLARE)
 
 NB_MODULE(_core, m) {
     m.doc() = "The native core of treeform.";
+    // Arguments are told by their names; what is left is a message, or what a callable returned.
+    nanobind::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const nanobind::cast_error&) {
+            PyErr_SetString(PyExc_TypeError, "a message, or the reply of a callable, has a wrong type");
+        }
+    });
 #define TREEFORM_BIND(engine) treeform::engine::bind(m);
     TREEFORM_ENGINES(TREEFORM_BIND)
     m.def("group_rows", &treeform::group_rows_of, nanobind::arg("x"),

@@ -173,6 +173,7 @@ void Keywords::finish() const {
 
 bool obey(const nb::object& reply, const std::function<void(std::int64_t)>& tighten) {
     const auto pair = nb::cast<nb::tuple>(reply);
+    if (pair.size() != 2) throw nb::cast_error();
     if (!pair[1].is_none()) tighten(nb::cast<std::int64_t>(pair[1]));
     return nb::cast<bool>(pair[0]);
 }
