@@ -12,6 +12,8 @@ from typer.testing import CliRunner
 
 import treeform as tf
 from treeform.cli.app import app
+from treeform.cli.toml_file import read_toml
+from treeform.errors import SpecError
 
 FIT = "fit t.csv --target y --shape tree:2 "
 WRONG = {
@@ -108,3 +110,32 @@ def test_whole_numbers_are_the_classes_of_a_model_that_is_learnt(
     ):
         done = CliRunner().invoke(app, line.split())
         assert done.exit_code == 0, done.output
+
+
+@pytest.mark.parametrize(
+    ("text", "cause", "advice"),
+    [
+        ("data = 'x.csv'\ntarget = y", "(at line 2, column 10): target = y", "in straight quotes"),
+        ("requirements = [\n 'a'\n 'b']", "(at line 3, column 2): 'b']", "a comma between the entries"),
+        ('data = "C:\\Users"', '(at line 1, column 13): data = "C:\\Users"', "paths with /"),
+        ('data = "x', "Unterminated string", "the quote that it begins with"),
+        ("data: x.csv", ": data: x.csv", "name = value"),
+        ("data = 'a'\ndata = 'b'\n", ": data = 'b'", "each name once"),
+        ("time_limit = 1,5", ": time_limit = 1,5", "a decimal mark as a point"),
+        (f"data = {'x' * 99}", f": data = {'x' * 53} ...", "in straight quotes"),
+        ("a = " + "[" * 9999, "nested too deep", "correct that line"),
+    ],
+)
+def test_a_file_that_is_no_toml_shows_the_line_and_what_to_do(text, cause, advice, tmp_path: Path) -> None:
+    path = tmp_path / "p.toml"
+    path.write_text(text)
+    with pytest.raises(SpecError) as error:
+        read_toml(path)
+    assert error.value.cause.endswith(cause) or error.value.cause.startswith(cause)
+    assert advice in error.value.fix
+
+
+def test_a_mark_at_the_beginning_of_a_toml_file_is_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "p.toml"
+    path.write_text("target = 'y'", encoding="utf-8-sig")
+    assert read_toml(path) == {"target": "y"}

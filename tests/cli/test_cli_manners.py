@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,10 @@ from typer.main import get_command
 from typer.testing import CliRunner, Result
 
 import treeform as tf
+from treeform.cli import cross_validation
 from treeform.cli.app import app
+from treeform.cli.cross_validation import choose_size
+from treeform.cli.spec import Settings
 from treeform.utils import extensions
 
 CREDIT = ROOT / "examples" / "data" / "german-credit.csv"
@@ -108,7 +112,7 @@ def test_a_word_of_several_names_proposes_all_of_them(name: str) -> None:
     ).stderr
     fix = next(line for line in shown.splitlines() if "fix:" in line)
     assert all(f"'{kind}_parity'" in fix for kind in ("statistical", "conditional", "accuracy", "mean"))
-    assert "did you mean 'statistical_parity' or" in fix
+    assert "did you mean 'statistical_parity', " in fix
 
 
 def test_a_report_that_was_not_named_is_not_overwritten(
@@ -146,6 +150,23 @@ def test_cross_validation_chooses_depth_and_penalty(table: Path, tmp_path: Path)
     assert run("check", certificate, table).exit_code == 0
     refused = run("fit", table, "--target", "y", "--shape", "diagram:1,2", "--cv", 3)
     assert refused.exit_code == 2 and "--cv chooses the depth of a tree" in refused.stderr
+
+
+def test_the_tree_of_all_rows_starts_from_the_one_of_cross_validation(
+    table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, seen = [], []
+    solve = tf.Problem.solve
+    monkeypatch.setattr(tf.Problem, "solve", lambda self, *a, **k: started.append(k) or solve(self, *a, **k))
+    monkeypatch.setattr(cross_validation, "Budget", lambda limit: SimpleNamespace(seconds=3.0))
+    settings = Settings(data=table, target="y", shape="tree:2", exclude=["Customer ID"], time_limit=10)
+    choice = choose_size(settings, 2, seen.append)
+    assert choice.settings.time_limit == 7 and choice.tree.depth == 1
+    assert {one.parts for one in seen} == {(part, 4) for part in range(4)}
+    words = "fit", table, "--target", "y", "--shape", "tree:2", "--exclude", "Customer ID", "--cv", 2
+    for more, start in (((), choice.tree), (("--warm-start", "none"), None)):
+        assert run(*words, "--time-limit", 10, *more).exit_code == 0
+        assert started[-1]["warm_start"] == start and started[-1]["time_limit"] == 7
 
 
 def test_cross_validation_is_told_which_tree_to_take(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -333,6 +333,11 @@ def test_wrong_parameters(iris, change, told):
         tf.OptimalTreeClassifierCV([1], cv=2).set_params(**change).fit(*iris)
 
 
+def test_a_score_may_be_an_array_of_no_dimension(iris):
+    model = tf.OptimalTreeClassifierCV([1], cv=2, scoring=lambda model, X, y: np.array(0.5)).fit(*iris)
+    assert model.best_score_ == 0.5
+
+
 def test_a_score_without_weights():
     def share_right(model, X, y):
         return np.mean(model.predict(X) == y)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -155,8 +157,10 @@ def test_a_model_that_is_not_fitted_says_so():
 def test_a_given_tree_stays_fitted_in_copies():
     numbers = X[["a", "b"]]
     cart = DecisionTreeClassifier(max_depth=3).fit(numbers, LABELS)
-    clf = tf.OptimalTreeClassifier(2, warm_start=cart)
-    assert clone(clf).warm_start is cart
+    with open(os.devnull, "w") as cannot_be_copied:
+        clf = tf.OptimalTreeClassifier(2, warm_start=cart, on_progress=cannot_be_copied.write)
+        assert clone(clf).warm_start is cart and clone(clf).on_progress == cannot_be_copied.write
+    clf.set_params(on_progress=None)
     assert (cross_val_score(clf, numbers, LABELS, cv=2) == 1).all()
     with pytest.raises(tf.errors.SpecError, match="does not say where to start"):
         clone(clf).set_params(warm_start=True).fit(numbers, LABELS)
@@ -171,3 +175,11 @@ def test_a_score_that_was_meant(name, meant):
     with pytest.raises(tf.errors.SpecError) as error:
         tf.OptimalTreeClassifierCV([1], scoring=name).fit(X, LABELS)
     assert error.value.fix.startswith(f"did you mean {meant}?")
+
+
+@pytest.mark.parametrize("kind", [tf.OptimalTreeClassifier, tf.OptimalTreeClassifierCV, tf.OptimalTreeRegressor])
+def test_weights_whose_sum_is_no_float_are_refused(kind):
+    y = (X["a"] > 0).astype(int)
+    assert kind(1).fit(X, y, np.full(60, 1e300)).result_.objective == 0
+    with pytest.raises(tf.errors.DataError, match="larger than all floats"):
+        kind(1).fit(X, y, np.full(60, 1e308))

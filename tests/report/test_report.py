@@ -215,6 +215,7 @@ def test_trace_plots_are_xml(trace: list[tuple[float, object, object]]) -> None:
 def test_numbers_for_people() -> None:
     assert value_text(None) == "-"
     assert value_text(Fraction(10, 2)) == "5"
+    assert (value_text(10**19), value_text(3 * 10**300)) == ("1" + 19 * "0", "3e+300")
     assert value_text(Fraction(1, 3)) == "0.333333"
     assert gap_text(None) == "-"
     assert gap_text(0.0) == "0 % (proved)"

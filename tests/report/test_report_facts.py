@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -270,3 +271,9 @@ def test_a_model_of_which_nothing_is_required_is_not_said_to_satisfy_it():
     assert report.facts.of_result(found).verdict == f"Whether a better model exists is not settled: {best}."
     problem += tf.MinSupport(2)
     assert report.facts.of_result(problem.solve(search)).verdict.startswith("The model satisfies every requirement; ")
+
+
+def test_many_rules_are_in_a_box_of_their_own(facts):
+    for count in (40, 41):
+        page = report.render_html(replace(facts, rules=("if x <= 1 then yes",) * count))
+        assert ('<div class="many"' in page) == (count > 40) and f'id="rule-{count}"' in page

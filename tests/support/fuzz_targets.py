@@ -301,8 +301,9 @@ def inline(entry: Any) -> str:
 def specifications() -> tuple[Callable[[random.Random], Example], Callable[[Example], bool]]:
     """Specification files and study files, read, and the problem that they state; nothing is solved."""
     from treeform.cli.problems import state
-    from treeform.cli.spec import read_spec, read_toml, settings_of
+    from treeform.cli.spec import read_spec, settings_of
     from treeform.cli.sweep import StudyPart, _part
+    from treeform.cli.toml_file import read_toml
     from treeform.data import Dataset
 
     folder = Path(tempfile.mkdtemp(prefix="fuzz-"))

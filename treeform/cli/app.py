@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -117,7 +118,7 @@ def fit(
     about_model = report.read_about(about)
     unwritten = Unwritten()
     with ProgressDisplay(err_console(), enabled=not quiet, log=verbose) as display:
-        chosen = ""
+        choice = None
         if cv is None:
             for option, value in (("--select", select), ("--scoring", scoring)):
                 if value is not None:
@@ -130,9 +131,11 @@ def fit(
             from treeform.cli.cross_validation import choose_size  # loads scikit-learn
 
             display.begin(f"cross-validation, {cv} folds")
-            choice = choose_size(settings, cv, select=select, scoring=scoring)
-            settings, chosen = choice.settings, choice.sentence
+            choice = choose_size(settings, cv, display, select=select, scoring=scoring)
+            settings = choice.settings
         problem, how = read_problem(settings, display, verbose=verbose)
+        if choice is not None and settings.warm_start is None:
+            how = replace(how, warm_start=choice.tree)
         # From the first search to the last file: what was found when Ctrl-C comes is written.
         with interruptible(whole := Budget()):
             result = _solve(problem, how, settings, display, verbose=verbose, quiet=quiet)
@@ -153,8 +156,8 @@ def fit(
     if result.graph is not None:
         for rule in result.graph.rules():
             print(rule)
-    if chosen and not quiet:
-        print(f"\n{chosen}")
+    if choice is not None and not quiet:
+        print(f"\n{choice.sentence}")
     if not quiet or result.graph is None:
         _summary(facts, verbose)
     if result.status is Status.INFEASIBLE and not whole.interrupted:

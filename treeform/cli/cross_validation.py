@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -13,12 +14,17 @@ from treeform.cli.problems import DEFAULT_SHAPE, load_table
 from treeform.cli.spec import Settings
 from treeform.errors import SpecError
 from treeform.estimators.tree_cv import OptimalTreeClassifierCV, OptimalTreeRegressorCV
+from treeform.graph import DecisionGraph
 from treeform.language.losses import leaf_loss
 from treeform.language.objective import Objective
 from treeform.shape import Tree, parse_shape
+from treeform.solve import Progress
+from treeform.utils.budget import Budget
 
 PART = 0.5
-"""The share of the time limit that the choice has; the rest is for the tree on all rows."""
+"""The share of the time limit that the choice has; what is left is for the tree on all rows."""
+LEAST_SECONDS = 0.01
+"""For that tree: a first model is still wanted."""
 SECONDS = 60.0
 """For the choice, where no time limit is given."""
 
@@ -28,12 +34,16 @@ class Choice:
     """What cross-validation chose."""
 
     settings: Settings
-    """With the depth and the penalty."""
+    """With the depth, the penalty, and the time that is left."""
+    tree: DecisionGraph
+    """With these, of all rows: where their solve starts."""
     sentence: str
     """What was chosen, and its score on the rows held out."""
 
 
-def choose_size(settings: Settings, folds: int, **options: str | None) -> Choice:
+def choose_size(
+    settings: Settings, folds: int, on_progress: Callable[[Progress], None], **options: str | None
+) -> Choice:
     """Choose depth and penalty by cross-validation with so many folds; options as `OptimalTreeClassifierCV` has them.
 
     Raises SpecError if the shape is no tree, or the penalty is given already.
@@ -52,6 +62,7 @@ def choose_size(settings: Settings, folds: int, **options: str | None) -> Choice
                 fix="leave out one of the two",
             )
     X, y, weight = load_table(settings)
+    budget = Budget(settings.time_limit)
     objective = None if settings.minimize is None else Objective.parse(settings.minimize)
     is_regression = objective is not None and leaf_loss(objective) is not None
     parameters: dict[str, Any] = {
@@ -68,6 +79,7 @@ def choose_size(settings: Settings, folds: int, **options: str | None) -> Choice
         "categorical_features": settings.categorical,
         "missing": settings.missing or "value",
         "dates": settings.dates,
+        "on_progress": on_progress,
     }
     estimator: Any = (
         OptimalTreeRegressorCV(**parameters)
@@ -78,10 +90,11 @@ def choose_size(settings: Settings, folds: int, **options: str | None) -> Choice
         warnings.simplefilter("ignore", ConvergenceWarning)  # the tree on all rows is solved after this
         estimator.fit(X, y, sample_weight=weight)
     depth, alpha = estimator.best_params_["max_depth"], estimator.best_params_["ccp_alpha"]
-    rest = None if settings.time_limit is None else (1 - PART) * settings.time_limit
+    rest = None if settings.time_limit is None else max(settings.time_limit - budget.seconds, LEAST_SECONDS)
     score = options.get("scoring") or ("R squared" if is_regression else "accuracy")
     return Choice(
         settings.model_copy(update={"shape": f"tree:{depth}", "ccp_alpha": _text(alpha), "time_limit": rest}),
+        estimator.graph_,
         f"cross-validation, {folds} folds: depth {depth}, complexity penalty {float(alpha):.4g}; "
         f"{score} on the rows held out {estimator.best_score_:.4f}",
     )

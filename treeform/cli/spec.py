@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -14,13 +13,13 @@ from typer.models import ParameterInfo
 
 from treeform.cli import options as opt
 from treeform.cli.modules import import_modules
+from treeform.cli.toml_file import read_toml
 from treeform.errors import SpecError, TreeformError, did_you_mean
 from treeform.language.objective import Objective
 from treeform.language.requirement import Requirement
 from treeform.language.requirement_text import held_or_paid, read
 from treeform.requirements import OnRows
 from treeform.shape import parse_shape
-from treeform.utils.files import read_text, reading
 from treeform.utils.text import count_of
 
 
@@ -91,7 +90,9 @@ class Stated(BaseModel):
         ),
     ] = None
     time_limit: Annotated[
-        float | None, Field(gt=0, allow_inf_nan=False), opt.option("Seconds for everything together.", "SECONDS")
+        float | None, Field(gt=0, allow_inf_nan=False), opt.option(
+            "Seconds for the search; reading the table and writing files come on top.", "SECONDS"
+        )
     ] = None
     threads: Annotated[int | None, Field(ge=1), opt.option("Threads of the solver.", "NUMBER", min=1)] = None
     isolate: Annotated[
@@ -206,24 +207,6 @@ def read_spec(path: Path) -> Settings:
     Raises SpecError with the file and the key at the front, such as ``problem.toml: requirements[1].ratio: …``.
     """
     return settings_of(read_toml(path), path)
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    """The table of a TOML file. Raises SpecError if it cannot be read, or is not TOML."""
-    with reading(path, "file", "check the path"):
-        try:
-            return tomllib.loads(read_text(path))
-        except UnicodeDecodeError as error:
-            raise SpecError(f"{path} is not UTF-8", cause="TOML files are", fix="save it as UTF-8") from error
-        except (ValueError, RecursionError) as error:  # TOMLDecodeError, or larger or deeper than is read
-            too_deep = isinstance(error, RecursionError)
-            raise SpecError(
-                f"{path}: this is not TOML",
-                cause="it is nested too deep" if too_deep else str(error).splitlines()[0],
-                fix="correct that line; see toml.io for the format"
-                if path.suffix == ".toml"
-                else f'name the table in a file such as examples/credit.toml: data = "{path.name}"',
-            ) from error
 
 
 def settings_of(table: dict[str, Any], path: Path) -> Settings:

@@ -15,7 +15,8 @@ from treeform.cli.files import Unwritten, check_writable
 from treeform.cli.messages import Exit
 from treeform.cli.problems import load_problem
 from treeform.cli.progress import err_console
-from treeform.cli.spec import explain, read_toml, settings_of
+from treeform.cli.spec import explain, settings_of
+from treeform.cli.toml_file import read_toml
 from treeform.data.table_files import check_kind
 from treeform.errors import SpecError
 from treeform.utils.text import count_of

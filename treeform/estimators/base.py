@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -19,7 +20,7 @@ from treeform.data.labels import refuse_missing
 from treeform.data.roles import MISSING, TableOptions, in_row_order, one_of, row_labels
 from treeform.data.table import as_pandas, refuse_repeated_names
 from treeform.data.unseen import Unseen
-from treeform.errors import SpecError, warn_caller
+from treeform.errors import DataError, SpecError, warn_caller
 from treeform.estimators.complexity import with_penalty
 from treeform.estimators.parameters import ELSEWHERE, PREFIX, nested_parameters
 from treeform.estimators.refusals import in_our_words
@@ -34,6 +35,9 @@ from treeform.solve import Limit, Status
 from treeform.utils.arguments import unknown_parameter
 from treeform.utils.arrays import Floats, Ints
 from treeform.utils.text import value_text
+
+AS_GIVEN = ("warm_start", "on_progress")
+"""Parameters that copies share: a tree that is given fitted stays fitted, and who watches a fit watches its folds."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -102,8 +106,10 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
         return self
 
     def __sklearn_clone__(self) -> Self:
-        copied: Self = super().__sklearn_clone__()
-        copied.warm_start = self.warm_start  # a tree that is given fitted stays fitted
+        bare = copy(self)
+        bare.__dict__.update(dict.fromkeys(AS_GIVEN))
+        copied: Self = super(OptimalEstimator, bare).__sklearn_clone__()
+        copied.__dict__.update({name: getattr(self, name) for name in AS_GIVEN})
         return copied
 
     def __sklearn_tags__(self) -> Any:
@@ -265,6 +271,13 @@ class OptimalEstimator(BaseEstimator):  # type: ignore[misc]
         if sample_weight is not None:
             with in_our_words("sample_weight"):
                 sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            with np.errstate(over="ignore"):
+                if not np.isfinite(sample_weight.sum()):
+                    raise DataError(
+                        "the sum of sample_weight is larger than all floats",
+                        cause=f"the largest is {sample_weight.max():g}",
+                        fix="divide all of them by the largest",
+                    )
         return X, y, sample_weight, labels
 
     @staticmethod

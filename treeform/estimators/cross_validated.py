@@ -20,7 +20,7 @@ from sklearn.utils import _safe_indexing, indexable
 from treeform.data import Dataset
 from treeform.data.table import read_table
 from treeform.errors import SpecError, TreeformError, did_you_mean, one_line, warn_caller
-from treeform.estimators.base import OptimalEstimator
+from treeform.estimators.base import AS_GIVEN, OptimalEstimator
 from treeform.estimators.candidates import Candidates, learn, part_of
 from treeform.estimators.complexity import price_of, total_weight
 from treeform.estimators.refusals import OF_SCORES, SCORES, in_our_words
@@ -141,8 +141,7 @@ class CrossValidatedTree(OptimalEstimator):
 
     def _at(self, depth: int, alpha: Fraction | float = 0.0) -> OptimalEstimator:
         shared = {
-            # What has parameters of its own is copied, but for a tree that is given fitted.
-            name: value if name == "warm_start" else clone(value, safe=False)
+            name: value if name in AS_GIVEN else clone(value, safe=False)  # what has parameters of its own is copied
             for name, value in self.get_params(deep=False).items()
             if name not in OF_CROSS_VALIDATION
         }
@@ -233,6 +232,7 @@ class CrossValidatedTree(OptimalEstimator):
                 raise
             what = f"scoring={self.scoring!r} is no score of such a target"
             raise SpecError(what, cause=one_line(error), fix=SCORES) from error
+        score = score.item() if getattr(score, "shape", None) == () else score
         if not isinstance(score, Real):
             raise SpecError(f"scoring gave {score!r}, which is no number", fix="name one score, or return one number")
         return float(score)

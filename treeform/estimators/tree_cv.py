@@ -44,11 +44,16 @@ class OptimalTreeClassifierCV(CrossValidatedTree, OptimalClassifier):
     time_limit : float or None, default 60
         Seconds for everything together, cross-validation included. Where reading the rows of each fold would take most
         of it, the folds are of a part of the rows, and a warning says so.
-    requirements, objective, solver, formulation, warm_start, threads
+    requirements, objective, solver, formulation, threads
         As in `OptimalTreeClassifier`; they hold on every fold as well.
+    warm_start
+        As in `OptimalTreeClassifier`. A given model is where the trees of all rows start; folds start without it, as it
+        may have been fitted on rows that they hold out.
+    verbose : int, default 0
+        1 prints which fold goes on, and the improvements of the last tree; 2 all improvements.
     class_weight, min_weight_fraction_leaf, monotonic_cst, exclude, categorical_features
         As in `OptimalTreeClassifier`.
-    missing, dates, unseen, decision, abstain, keep_data, verbose, on_progress
+    missing, dates, unseen, decision, abstain, keep_data, on_progress
         As in `OptimalTreeClassifier`.
 
     Attributes
@@ -135,9 +140,11 @@ class OptimalTreeRegressorCV(CrossValidatedTree, OptimalTreeRegressor):
     time_limit : float or None, default 60
         Seconds for everything together, cross-validation included. Where reading the rows of each fold would take most
         of it, the folds are of a part of the rows, and a warning says so.
-    loss, grid, requirements, objective, solver, formulation, warm_start, threads
+    loss, grid, requirements, objective, solver, formulation, threads
         As in `OptimalTreeRegressor`.
-    min_weight_fraction_leaf, exclude, categorical_features, missing, dates, unseen, keep_data, verbose, on_progress
+    warm_start, verbose
+        As in `OptimalTreeClassifierCV`.
+    min_weight_fraction_leaf, exclude, categorical_features, missing, dates, unseen, keep_data, on_progress
         As in `OptimalTreeRegressor`.
 
     Attributes

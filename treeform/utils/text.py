@@ -12,6 +12,8 @@ _VERBS = {"are": "is", "were": "was", "have": "has", "reach": "reaches"}
 _BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _LARGEST_PLAIN = 1000
 """Denominators up to here are read as they are."""
+_LONGEST_PLAIN = 10**20
+"""Whole numbers below are written out."""
 
 
 def count_of(count: object, thing: str, verb: str | None = None) -> str:
@@ -107,10 +109,12 @@ def rounded_text(value: float, digits: int = 6) -> str:
 
 
 def value_text(value: Fraction | float | None) -> str:
-    """A value to be read: whole numbers exactly, others to six digits."""
+    """A value to be read: whole numbers exactly if they have at most twenty digits, others to six digits."""
     if value is None or not math.isfinite(value):
         return "-" if value is None else str(value)
     value = Fraction(value)
+    if abs(value) >= _LONGEST_PLAIN:
+        return short_text(value, 6)
     return str(value.numerator) if value.denominator == 1 else rounded_text(float(value))
 
 

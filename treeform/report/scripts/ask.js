@@ -131,7 +131,10 @@
     element("p", answer, rowsHere(leaf, label), "soft");
     showChanges(row, label);
     for (const rule of document.querySelectorAll("ol.rules li")) rule.classList.remove("fires");
-    document.getElementById(`rule-${texts.nodes[leaf].rule}`)?.classList.add("fires");
+    const fired = document.getElementById(`rule-${texts.nodes[leaf].rule}`);
+    fired?.classList.add("fires");
+    const many = fired?.closest(".many");
+    if (many) many.scrollTop = fired.offsetTop - many.offsetTop - many.clientHeight / 2;
     if (asked) document.dispatchEvent(new CustomEvent("decision-path", { detail: path }));
   }
 
