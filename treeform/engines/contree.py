@@ -252,7 +252,7 @@ def _two_labels(task: TreeTask) -> tuple[Ints, Ints] | None:
 def _weighed(rows: tuple[Any, ...], label: Ints, amount: Ints) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Rows of two classes, by label; their weights are what errors cost, beside what they count for a support.
 
-    That takes a fifth of the time of a search with kinds for classes.
+    That takes a quarter of the time of a search with kinds for classes, and less where sums stay at 16 bits.
     """
     X, kind, weights, _ = rows
     counted = np.ones(len(kind), dtype=np.int64) if weights is None else weights
