@@ -147,9 +147,9 @@ def _shown(title: str, rows: Rows, kind: str, note: str) -> Shown:
 def of_regression(rows: Rows) -> Shown:
     """Tables and depths; of the peer the setting with the least errors."""
     note = (
-        "The target is the last feature of the set. Of LicketySPLIT (20 quantiles, or the thresholds of 30 boosted "
-        "trees) and DPDT (tests of CART's trees of 32 leaves at the root, or of 8 there and 8 below it) the better "
-        "setting, in brackets its CPU seconds, which were not limited."
+        "The target is the last feature of the set. LicketySPLIT (20 quantiles, or the thresholds of 30 boosted trees)"
+        f"{' and DPDT (CART with 32 leaves, or 8 and 8)' if _rows(rows, f'{DPDT}, {next(iter(LEAVES))}') else ''}: "
+        "the better setting, in brackets its CPU seconds, which were not limited."
     )
     shown = _shown("Squared errors of deep trees", rows, "regression", note)
     for program, settings in ((DPDT, list(LEAVES)), (PEER, list(THRESHOLDS))):
