@@ -22,7 +22,7 @@ sys.path.append(str(ROOT))
 
 from benchmarks.binary import runs as binary_runs
 from benchmarks.contree import compare
-from benchmarks.harness import SESSION, Ended, Figures, Shown, in_child, in_fork
+from benchmarks.harness import SESSION, Ended, Figures, Shown, in_child
 from benchmarks.harness.figures import exists, packed, read
 from benchmarks.harness.session import DOCS, SessionOver
 from benchmarks.harness.tables import all_tables, modules
@@ -421,20 +421,6 @@ def test_formulations(folder: Path, data: Path) -> None:
     starts.main(sets="compas", seconds=5, depth=1, rules="two columns", solvers="cp-sat")
     (line,) = lines("starts", folder)
     assert len({line[aid].partition(" ")[0] for aid in starts.AIDS}) == 1
-
-
-def _busy() -> None:
-    while True:
-        pass
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of copying a process with threads
-def test_a_copy_of_the_process_is_limited_in_cpu_seconds() -> None:
-    assert in_fork(max, 1, 2, seconds=5).answer == 2
-    late = in_fork(_busy, seconds=1)
-    assert (late.answer, late.how) == (None, "time")
-    with pytest.raises(ZeroDivisionError):
-        in_fork(divmod, 1, 0, seconds=5)
 
 
 def test_cells(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

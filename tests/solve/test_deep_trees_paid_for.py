@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from paid_for import BUDGET, SUPPORT, parity, problem
 
 import treeform as tf
 from treeform.certify.verdicts import Verdict
@@ -23,31 +23,11 @@ from treeform.solve.node import Node
 from treeform.solve.part_ledger import InnerLedger
 from treeform.solve.pipeline import planned, search
 from treeform.solve.result import USUAL
-from treeform.solve.stage.deep_trees import DeepTrees, longer_search
+from treeform.solve.stage.deep_trees import longer_search
 from treeform.solve.stage.engine_search import its_share
 from treeform.solve.stage.given_models import constants
 from treeform.solve.stage.steps import first_parts, in_parts, paid_for, share_of_paid_for
 from treeform.utils.budget import Budget
-
-SUPPORT, BUDGET = tf.MinSupport(20), tf.FeatureBudget(1)
-
-
-def problem(*paid: tf.Requirement, rows: int = 400, few_tests: bool = False, price: Any = 5) -> tf.Problem:
-    """More tests than engines for tables of few tests are chosen for, or few; the labels need columns x0 to x3."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(rows, 6))
-    y = ((X[:, 0] * X[:, 1] > 0) ^ (X[:, 2] + X[:, 3] > 0.5) ^ (rng.random(rows) < 0.05)).astype(int)
-    made = tf.Problem((X > 0).astype(int) if few_tests else X, y, shape=tf.Tree(5))
-    objective: Any = tf.Error()
-    for one in paid:
-        objective += one.soft(price)
-    made.minimize(objective)
-    return made
-
-
-def parity(rows: int = 400) -> tf.Requirement:
-    group = np.random.default_rng(1).integers(0, 2, rows)
-    return tf.StatisticalParity(groups=group, difference="0.02", positive=1)
 
 
 def searched(of: Question, ledger: Ledger, graph: tf.DecisionGraph | None = None) -> list[tuple[Any, float]]:
@@ -437,52 +417,6 @@ def test_nothing_is_searched_for_once_the_best_model_is_proved_to_be_the_best(is
             claims.prove_lower(claims.upper, "a test")
 
     assert [step.title for step in Proving(node, unpaid=[good]).steps] == ["unpaid"]
-
-
-def rows_of(question: Question, price: int) -> DeepTrees:
-    """The search with all demanded of what is paid for at a price."""
-    of = question.with_(objective=tf.Error() + parity().bind(question.data).soft(price))
-    asked = demanded(of)
-    assert asked is not None
-    return DeepTrees(asked, InnerLedger(asked, Ledger(of, Budget())))
-
-
-def test_a_row_has_no_higher_price_than_what_it_lacks_costs() -> None:
-    of = problem(parity()).question
-    made = rows_of(of, 400)
-    (price,) = {price for price, _ in made._paid}
-    rule = made.question.requirements[0]
-    several = [tf.DecisionGraph.from_nested((0, t, 0, 1), of.data) for t in (-1.0, -0.5, 0.0, 0.5, 1.0)]
-    tried = 0
-    for index, row in enumerate(made.dual.rows):
-        for graph in several:
-            if (slack := row.slack(graph, of.data)) > 0:
-                most = made._price_paid(index, graph)
-                assert most is not None and most * slack == price * rule.lacking(graph, of.data)
-                tried += 1
-    assert tried > 0
-    made.first(Budget(), Budget())
-    assert made._most and all(made.prices[i] <= most for i, most in made._most.items())
-    around = made._around(Fraction(5, 4))
-    assert all(around[i] <= most for i, most in made._most.items())
-
-
-def test_what_costs_little_has_no_price_and_what_is_demanded_may_have_any(monkeypatch: pytest.MonkeyPatch) -> None:
-    of = problem(parity()).question
-    cheap = rows_of(of, 1)
-    cheap.first(Budget(), Budget())
-    assert not any(cheap.prices) and not cheap._most
-    assert cheap._is_priced_as_paid() and cheap.ledger.graph is not None and cheap.ledger.graph.depth == 5
-    done: list[str] = []  # small subtrees come before a search that takes all of the time
-    monkeypatch.setattr(cheap, "_low_subtrees", lambda *_: done.append("subtrees"))
-    monkeypatch.setattr(cheap, "_searched", lambda *_: done.append("search"))
-    cheap._step(tf.ContinuousTotals(), Budget())
-    assert done[:2] == ["subtrees", "search"]
-    asked = demanded(of)
-    assert asked is not None
-    hard = DeepTrees(asked, Ledger(asked, Budget()))
-    hard.first(Budget(), Budget())
-    assert any(hard.prices) and not hard._most and not hard._paid
 
 
 def test_the_search_before_a_solver_counts_what_it_does() -> None:

@@ -93,8 +93,7 @@ protected:
     Clash clash_;  // of the root feature in work
     Cost low_leaf_ = 0, high_leaf_ = 0;  // of the sides of the cut in work, without the labels that may clash
     Tolerance<Cost> tolerance_;
-    bool laid_out_ = false;  // the node is in the lanes
-    bool guess_ = false;  // see `solve`
+    bool laid_out_ = false, guess_ = false;  // whether the node is in the lanes; see `solve`
     std::uint64_t work_ = 0;  // of the scans
     Lanes<W> lanes_;
     Prefixes<W> prefixes_;
