@@ -96,7 +96,8 @@ class LinearRequirement(Requirement, listed=False):
             kept = known[key] = owner, state, told, Tally(self._tallied(Rows(data)), data)
             for oldest in list(known)[:-MOST_TALLIES]:
                 known.pop(oldest, None)
-        return kept[3].values(graph, data)
+        tally: Tally = kept[3]
+        return tally.values(graph, data)
 
     def totals(self, data: Dataset) -> Totals:
         return self._derived(data).rows()

@@ -46,7 +46,7 @@ def first_parts(search: Search) -> Callable[[Node, Budget], Limit | None]:
     def run(node: Node, budget: Budget) -> Limit | None:
         parts, share = _parts_of(node, search), _share_of_first_parts(node)
         assert isinstance(parts, CaseByCase)
-        if share is schedule.PROOF_OF_FEW_TESTS:  # its bound, and its trees as cutoffs, make the parts much shorter
+        if share is schedule.PROOF_OF_FEW_TESTS:  # its bound may be all that is needed
             for way in _searches_in_place(node):
                 if way.is_for_all:
                     way.try_out(search, share.of(node.budget))
