@@ -7,6 +7,7 @@ import re
 import typing
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import lru_cache
 from typing import Annotated, Any
 
 from treeform.errors import SpecError, TreeformError, no_such_part
@@ -130,6 +131,7 @@ def signature(kind: type[Requirement]) -> dict[str, inspect.Parameter]:
     return {p.name: p for p in parameters if p.kind in named}
 
 
+@lru_cache(maxsize=256)  # a model takes milliseconds to make
 def _schema(kind: type[Requirement]) -> Any:
     """A pydantic model of the constructor: annotations are the types, unannotated values are guessed."""
     from pydantic import BeforeValidator, ConfigDict, create_model
