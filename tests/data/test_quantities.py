@@ -30,6 +30,17 @@ def test_targets_are_rounded_as_fractions_are(seed: int, grid: Fraction | str) -
         assert made.unit == grid or grid == "auto"
 
 
+def test_targets_are_remembered_for_their_grid_codes_and_weights_only() -> None:
+    labels, codes, weights = np.array([0.1, 0.26, 7.0]), np.array([0, 1, 2]), np.array([1, 1, 1])
+    first = read_quantity(labels, codes, weights, Fraction(1, 10))
+    assert read_quantity(labels.copy(), codes, weights, Fraction(1, 10)) is first
+    assert read_quantity(labels, codes, weights, Fraction(1, 5)).unit == Fraction(1, 5)
+    swapped = read_quantity(labels, codes[::-1], weights, Fraction(1, 10))
+    assert swapped.deviations.tolist() == first.deviations.tolist()[::-1]
+    assert read_quantity(labels, codes, np.array([1, 1, 9]), Fraction(1, 10)).centre > first.centre
+    assert len(quantity._known) == 2
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_the_unit_of_floats_is_that_of_their_decimals(seed: int) -> None:
     """Decimals of one kind, and of sizes that no common unit leaves within 64 bits."""
@@ -68,6 +79,7 @@ def test_reading_quickly_gives_what_their_common_unit_gives(
         for read in (quantity._read_quickly, lambda *_: None):
             with monkeypatch.context() as patch:
                 patch.setattr(quantity, "_read_quickly", read)
+                patch.setattr(quantity, "_known", {})
                 found.append(read_quantity(labels, codes, weights, grid))
         one, other = found
         assert (one.centre, one.unit, one.note) == (other.centre, other.unit, other.note)

@@ -34,7 +34,7 @@ from treeform.data.views import (
 )
 from treeform.data.weights import Rounding, read_weights
 from treeform.errors import DataError, no_column
-from treeform.utils.arrays import Floats, Ints
+from treeform.utils.arrays import Floats, Ints, row_numbers
 from treeform.utils.text import count_of
 
 
@@ -150,7 +150,7 @@ class Dataset:
             options = replace(options, weight_grid=None)
         codes, classes = encode_labels(rows.y, table.n_rows, allow_quantities=allow_quantities)
         notes = [*rows.notes, *weighing.notes]
-        kept = np.flatnonzero(weights > 0)
+        kept = np.flatnonzero(weights) if (weights == 0).any() else row_numbers(len(weights))
         source = table
         if len(kept) < len(weights):
             source = table.rows(kept)
@@ -202,7 +202,7 @@ class Dataset:
             codes, own = encode_labels(rows.y, table.n_rows, allow_quantities=True)
         else:
             codes, own = codes_among(rows.y, table.n_rows, classes), np.array(classes)
-        kept = np.flatnonzero(weights > 0)
+        kept = np.flatnonzero(weights) if (weights == 0).any() else row_numbers(len(weights))
         notes = [*rows.notes, *weighing.notes]
         if len(kept) < len(weights):
             notes.append(f"left out: {count_of(len(weights) - len(kept), 'row')} of weight 0")
@@ -417,7 +417,7 @@ class Dataset:
 
     def with_own_table(self) -> Dataset:
         """The same samples, with a table that has these rows in this order and no others."""
-        return replace(self, table=self.table.rows(self.kept_rows), kept_rows=np.arange(self.n_samples))
+        return replace(self, table=self.table.rows(self.kept_rows), kept_rows=row_numbers(self.n_samples))
 
     def relabelled(self, codes: Ints, n_classes: int) -> Dataset:
         """Give the same rows other classes, from 0 to ``n_classes - 1``; used for relaxations.

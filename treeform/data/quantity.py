@@ -100,6 +100,27 @@ def read_quantity(
     rounded to multiples of it; with "auto" only where they have too many digits, to as many as there is room for.
     Raises DataError if a target is no number, or they have too many digits and no grid is given.
     """
+    if labels.dtype != np.float64:
+        return _read(labels, codes, weights, grid)
+    hashed = hashlib.sha256(f"{grid}|{labels.shape}|{codes.shape}|".encode())
+    for array in (labels, codes, weights):
+        hashed.update(np.ascontiguousarray(array).data)
+    key = hashed.digest()
+    found = _known.get(key)
+    if found is None:
+        found = _read(labels, codes, weights, grid)
+        for old in list(_known)[:-1]:
+            _known.pop(old, None)
+        _known[key] = found
+    return found
+
+
+_known: dict[bytes, Quantity] = {}
+"""The last two of floats, by digest: a table is read again for each price of tests. They are those that problems hold,
+so they take no memory of their own, as the decimals would."""
+
+
+def _read(labels: NDArray[Any], codes: Ints, weights: Ints, grid: Fraction | str | None) -> Quantity:
     units: Sequence[int]
     weight = np.bincount(codes, weights=weights, minlength=len(labels)).astype(np.int64)  # sums are below 2**53
     each = weight.tolist()
@@ -128,22 +149,10 @@ def read_quantity(
     )
 
 
-_known: dict[bytes, Decimals] = {}
-"""The last two, by digest: a table is read for its objective, on its grid, and again for each price of tests."""
-
-
 def _digits_of(labels: Floats) -> Decimals:
     """Finite floats as decimals."""
-    content = np.ascontiguousarray(labels).data
-    key = hashlib.sha256(content).digest()
-    found = _known.get(key)
-    if found is None:
-        digits, powers = digits_of(content)
-        found = Decimals(np.asarray(digits), np.asarray(powers))
-        for old in list(_known)[:-1]:
-            _known.pop(old, None)
-        _known[key] = found
-    return found
+    digits, powers = digits_of(np.ascontiguousarray(labels).data)
+    return Decimals(np.asarray(digits), np.asarray(powers))
 
 
 def _read_quickly(

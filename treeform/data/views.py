@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from treeform.data.columns import Column
 from treeform.data.midpoints import midpoints
 from treeform.errors import DataError
-from treeform.utils.arrays import Bools, Floats, Ints
+from treeform.utils.arrays import Bools, Floats, Ints, row_numbers
 from treeform.utils.budget import report_step
 
 Codes = Ints
@@ -133,6 +133,8 @@ def merge_points(X: Floats, y: Ints, weights: Ints, n_classes: int) -> Points:
     ``X``, (n, F) float64: finite and without -0.0, so that equal values have equal bits.
     """
     index, first = group_rows(X)
+    if len(first) == len(X):
+        index = row_numbers(len(X))
     if len(first) == len(X) and n_classes == 1:  # no copies of a large table
         return Points(X, _frozen(index), _frozen(weights.reshape(-1, 1)))
     distinct = X if len(first) == len(X) else _frozen(X[first])

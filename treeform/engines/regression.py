@@ -32,6 +32,7 @@ from treeform.engines.task import Engine, EngineOutcome, EngineRun, TreeTask
 from treeform.errors import SpecError
 from treeform.graph import DecisionGraph
 from treeform.shape import Diagram, Shape, Tree
+from treeform.utils.arrays import row_numbers
 from treeform.utils.budget import report_step
 
 PAIRS = ("auto", "always", "never")
@@ -244,7 +245,7 @@ def _rows_of_leaves(
     X: NDArray[np.float64], feature: list[int], threshold: list[float], left: list[int], right: list[int]
 ) -> dict[int, NDArray[np.int64]]:
     """The rows of `X` that reach each leaf of a tree whose parents come before their children."""
-    reached = {0: np.arange(len(X))}
+    reached = {0: row_numbers(len(X))}
     for node, read in enumerate(feature):
         if read >= 0:
             rows = reached.pop(node)
