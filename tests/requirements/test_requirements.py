@@ -101,9 +101,13 @@ def test_a_requirement_that_is_changed_is_judged_as_it_is_now(data: Dataset) -> 
     assert one.violation(graph, data) == Fraction(1, 30)
 
 
-@pytest.mark.parametrize("pair", [[0, 1], np.array([0, 1])])
-def test_a_requirement_that_is_changed_within_an_attribute_is_judged_as_it_is_now(data: Dataset, pair: Any) -> None:
-    graph, one = stump(data, 25.0), CostsAtMost([pair, [0, 0]])
+@pytest.mark.parametrize("pair", [[0, 1], np.array([0, 1]), pd.Series([0, 1])])
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_a_requirement_that_is_changed_within_an_attribute_is_judged_as_it_is_now(
+    data: Dataset, pair: Any, kind: Any
+) -> None:
+    graph, one = stump(data, 25.0), CostsAtMost(kind([pair, [0, 0]]))
+    pair[1] = 1
     assert one.violation(graph, data) == 1  # one "no" of two is predicted "yes"
     pair[1] = 3
     assert one.violation(graph, data) == 3

@@ -11,6 +11,7 @@ import pytest
 from paid_for import BUDGET, SUPPORT, parity, problem
 
 import treeform as tf
+from treeform.certify.certificate import sign
 from treeform.certify.verdicts import Verdict
 from treeform.language.question import Question
 from treeform.objectives.soft import demanded
@@ -207,6 +208,20 @@ def test_a_bound_of_what_is_not_paid_for_is_proved_again() -> None:
     data = asked.question.data
     report = tf.check(certificate, data.X, data.classes[data.y], sensitive_features=groups)
     assert report.ok and report.verdict is Verdict.VERIFIED
+
+
+def test_a_true_bound_that_says_it_is_of_what_is_not_paid_for_is_not_called_false() -> None:
+    column = np.random.default_rng(0).integers(0, 2, 60)
+    paid = tf.StatisticalParity(groups=column, difference="0.1", positive=1).soft(60)
+    asked = tf.Problem(column[:, None], column, shape=tf.Tree(2)).minimize(tf.Error() + paid)
+    result = asked.solve()
+    assert result.status is tf.Status.OPTIMAL and result.objective > 0
+    certificate = json.loads(json.dumps(result.certificate()))
+    for claim in certificate["claims"]:
+        if claim["kind"] == "lower":
+            claim["metadata"]["details"] = {"unpaid": True}
+    report = tf.check(sign(certificate), column[:, None], column, sensitive_features=column)
+    assert Verdict.FALSE not in {row.verdict for row in report.rows} and report.verdict is not Verdict.VERIFIED
 
 
 def test_trees_have_all_of_the_time_where_the_first_part_is_not_answered() -> None:

@@ -34,7 +34,7 @@ from treeform.language.numbers import is_whole
 from treeform.language.question import Question, ceiling
 from treeform.solve import schedule
 from treeform.solve.driver import solve
-from treeform.solve.in_parts import parts_of_claim
+from treeform.solve.in_parts import RELAXED, parts_of_claim
 from treeform.solve.part_ledger import witnesses
 from treeform.solve.result import CLAIMED, SolveOptions
 from treeform.solve.stage.given_models import classes_bound, floor_bound
@@ -224,7 +224,7 @@ class _Case:
         """The claim on an objective that is no sum: each of its parts is proved again."""
         parts = parts_of_claim(self.question, self.value, self.details)
         if parts is None:
-            return on_trust(self.what, "neither its lines, nor its steps, nor its price show it", *self.names)
+            return on_trust(self.what, "neither its lines, nor its steps, nor what else it names show it", *self.names)
         names: list[str] = []
         for part, witness in zip(parts, witnesses(self.details, len(parts)), strict=True):
             details = {**self.details, "witness": witness} if witness else self.details
@@ -233,15 +233,15 @@ class _Case:
             court = _Court(part.question, self.court.graph, self.means, self.court.narrowed)
             # All parts are needed, so each may have what is left of the time.
             row = court.claimed(self.what, claim, part.target, self.budget)
+            if row.verdict is Verdict.FALSE and RELAXED & self.details.keys():
+                return on_trust(self.what, f"{part.question.objective} bounds it less", *self.names)
             if row.verdict is not Verdict.VERIFIED:
                 return replace(row, detail=f"{part.question.objective}: {row.detail}")
             names.append(row.proved_by)
         by = ", ".join(dict.fromkeys(names))
-        several = (
-            f": {parts[0].question.objective}" if len(parts) == 1 else f" in {count_of(len(parts), 'part')}"
-        )
+        of = f": {parts[0].question.objective}" if len(parts) == 1 else f" in {count_of(len(parts), 'part')}"
         shown = "there is no admissible model" if self.value is None else f"at least {exact_text(self.value)}"
-        return holds(self.what, f"proved again by {by}{several}: {shown}", by)
+        return holds(self.what, f"proved again by {by}{of}: {shown}", by)
 
     def _by_proof(self, route: ProofRoute) -> CheckRow | None:
         if self.means.proofs is None:

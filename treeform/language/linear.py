@@ -6,6 +6,7 @@ of a common divisor it is a row for engines and solvers, whose right-hand side i
 
 from __future__ import annotations
 
+import hashlib
 import math
 import operator
 import pickle
@@ -163,11 +164,14 @@ _TALLIES: weakref.WeakKeyDictionary[Dataset, dict[int, tuple[Any, ...]]] = weakr
 
 
 def _content(value: Any) -> Any:
-    """What a list, a mapping, a set or an array holds, which can be changed in place; None of anything else."""
-    if not isinstance(value, list | dict | set | np.ndarray):
+    """A digest of what can be changed in place: lists, tuples of such, mappings, sets, arrays, columns; else None.
+
+    The content itself is not kept: it may be as large as the data, for each of many requirements.
+    """
+    if not isinstance(value, list | tuple | dict | set | bytearray) and not hasattr(value, "__array__"):
         return None
     try:
-        return pickle.dumps(value)
+        return hashlib.blake2b(pickle.dumps(value), digest_size=16).digest()
     except Exception:
         return object()  # as nothing else is: no tally is kept
 

@@ -20,12 +20,12 @@ TREEFORM_ENGINES(TREEFORM_DECLARE)
 
 NB_MODULE(_core, m) {
     m.doc() = "The native core of treeform.";
-    // Arguments are told by their names; what is left is a message, or what a callable returned.
+    // Keywords are told by their names; what is left is an array of a table, a message, or what a callable returned.
     nanobind::register_exception_translator([](const std::exception_ptr& thrown, void*) {
         try {
             std::rethrow_exception(thrown);
         } catch (const nanobind::cast_error&) {
-            PyErr_SetString(PyExc_TypeError, "a message, or the reply of a callable, has a wrong type");
+            PyErr_SetString(PyExc_TypeError, "an array of a table, a message, or the reply of a callable has a wrong type");
         }
     });
 #define TREEFORM_BIND(engine) treeform::engine::bind(m);

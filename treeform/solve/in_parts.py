@@ -51,6 +51,8 @@ from treeform.utils.budget import Budget, Limit, Share
 
 UNPAID = "unpaid"
 """The entry of a claim that was proved of the question without what is paid for."""
+RELAXED = frozenset({PRICE, UNPAID})
+"""The entries of claims on a part whose models cost at most what they do in the whole."""
 MOST_PARTS = 100
 
 

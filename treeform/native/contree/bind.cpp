@@ -44,7 +44,8 @@ Rows rows_of(const Array<double, 2>& x, const Array<std::int32_t, 1>& y, const W
 /// What the rows count for a minimum support, at most their weights, or nothing at all.
 Weights support_in(Keywords& keywords, Rows& rows) {
     if (!keywords.has("supporting")) return {};
-    auto counted = nb::cast<Weights>(keywords.object("supporting"));
+    Weights counted;
+    if (!nb::try_cast(keywords.object("supporting"), counted)) throw nb::type_error("supporting has a wrong type");
     require_aligned(counted);
     require(rows.weight && counted.shape(0) == rows.n, "what counts for a support and weights differ in number");
     rows.supporting = counted.data();
@@ -176,7 +177,8 @@ void bind(nb::module_& m) {
           "time_limit, poll, ask (None, or what evaluates splits of the root: ask(int64 array) returns the reply of a "
           "ContreeEvaluator, or None to stop), callers; start and start_key, a tree to begin with, may be left out; "
           "clashes: for each feature the labels, as bits, that do not stand below its tests while those of a second set "
-          "stand above; none with a proof, and they may be left out.");
+          "stand above; none with a proof, and they may be left out; supporting: beside weights, what each row counts "
+          "for a minimum support, at most its weight; its weight if it is left out.");
     nb::class_<Evaluator>(m, "ContreeEvaluator",
                           "Evaluates splits of the root on the same rows. Keywords: those of `contree` but upper, "
                           "time_limit, poll, ask and callers.")

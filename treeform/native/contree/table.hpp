@@ -129,7 +129,8 @@ struct Node {
     void reserve(std::size_t size, int features) {
         reserve_rows(size, features);
         const std::size_t all = stride * features;
-        if (keys.size() < all) renew(keys, all), renew(labels, all);
+        if (keys.size() < all) renew(keys, all);
+        if (labels.size() < all) renew(labels, all);  // there may have been no memory for them
     }
     /// The same of the orders alone.
     void reserve_rows(std::size_t size, int features) {
