@@ -17,6 +17,7 @@ from treeform.data import Dataset
 from treeform.errors import DataError, Infeasible, SpecError
 from treeform.graph import DecisionGraph
 from treeform.language.forms import Inequality, Rows
+from treeform.language.linear import _content
 from treeform.language.requirement import Requirement
 from treeform.requirements import Groups
 
@@ -111,6 +112,11 @@ def test_a_requirement_that_is_changed_within_an_attribute_is_judged_as_it_is_no
     assert one.violation(graph, data) == 1  # one "no" of two is predicted "yes"
     pair[1] = 3
     assert one.violation(graph, data) == 3
+
+
+def test_to_judge_a_model_no_table_is_read_anew(data: Dataset) -> None:
+    bound = tf.StatisticalParity(groups="sex", difference="0.1", positive="yes").bind(data)
+    assert all(_content(value) is None for value in vars(bound).values())
 
 
 def test_a_requirement_keeps_no_table_alive(frame: pd.DataFrame) -> None:

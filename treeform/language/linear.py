@@ -164,11 +164,12 @@ _TALLIES: weakref.WeakKeyDictionary[Dataset, dict[int, tuple[Any, ...]]] = weakr
 
 
 def _content(value: Any) -> Any:
-    """A digest of what can be changed in place: lists, tuples of such, mappings, sets, arrays, columns; else None.
+    """A digest of what can be changed in place: lists, tuples, mappings, sets, arrays, columns; else None.
 
     The content itself is not kept: it may be as large as the data, for each of many requirements.
     """
-    if not isinstance(value, list | tuple | dict | set | bytearray) and not hasattr(value, "__array__"):
+    may_change = isinstance(value, list | dict | set | bytearray) or type(value) is tuple or hasattr(value, "__array__")
+    if not may_change:  # a named tuple may hold the data, which do not change
         return None
     try:
         return hashlib.blake2b(pickle.dumps(value), digest_size=16).digest()
