@@ -31,7 +31,8 @@ def test_a_share_ends_with_its_budget() -> None:
 
 
 LARGER = {
-    "PROOF_OF_FEW_TESTS": 0.6, "LESS_DEPTH_OF_ALL_LEAVES": 0.75, "DEEP_TREES_AMONG_MANY_TESTS": 0.8, "NEARLY_PROVED": 1.0,
+    "PROOF_OF_FEW_TESTS": 0.6, "LESS_DEPTH_OF_ALL_LEAVES": 0.75, "DEEP_TREES_AMONG_MANY_TESTS": 0.8,
+    "NEARLY_PROVED": 1.0,
 }  # fmt: skip
 """What comes after these seldom proves anything, or finds better trees."""
 
