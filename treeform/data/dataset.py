@@ -32,7 +32,7 @@ from treeform.data.views import (
     separating_splits,
     unit_interval,
 )
-from treeform.data.weights import Rounding, read_weights
+from treeform.data.weights import Rounding, read_weights, rows_that_count
 from treeform.errors import DataError, no_column
 from treeform.utils.arrays import Floats, Ints, row_numbers
 from treeform.utils.text import count_of
@@ -150,7 +150,7 @@ class Dataset:
             options = replace(options, weight_grid=None)
         codes, classes = encode_labels(rows.y, table.n_rows, allow_quantities=allow_quantities)
         notes = [*rows.notes, *weighing.notes]
-        kept = np.flatnonzero(weights) if (weights == 0).any() else row_numbers(len(weights))
+        kept = rows_that_count(weights)
         source = table
         if len(kept) < len(weights):
             source = table.rows(kept)
@@ -202,7 +202,7 @@ class Dataset:
             codes, own = encode_labels(rows.y, table.n_rows, allow_quantities=True)
         else:
             codes, own = codes_among(rows.y, table.n_rows, classes), np.array(classes)
-        kept = np.flatnonzero(weights) if (weights == 0).any() else row_numbers(len(weights))
+        kept = rows_that_count(weights)
         notes = [*rows.notes, *weighing.notes]
         if len(kept) < len(weights):
             notes.append(f"left out: {count_of(len(weights) - len(kept), 'row')} of weight 0")

@@ -133,11 +133,12 @@ def merge_points(X: Floats, y: Ints, weights: Ints, n_classes: int) -> Points:
     ``X``, (n, F) float64: finite and without -0.0, so that equal values have equal bits.
     """
     index, first = group_rows(X)
-    if len(first) == len(X):
-        index = row_numbers(len(X))
-    if len(first) == len(X) and n_classes == 1:  # no copies of a large table
-        return Points(X, _frozen(index), _frozen(weights.reshape(-1, 1)))
-    distinct = X if len(first) == len(X) else _frozen(X[first])
+    if len(first) == len(X):  # no copies of a large table
+        index, distinct = row_numbers(len(X)), X
+        if n_classes == 1:
+            return Points(X, index, _frozen(weights.reshape(-1, 1)))
+    else:
+        distinct = _frozen(X[first])
     # Sums of weights are below 2**53, so that bincount's doubles are exact.
     merged = np.bincount(index * n_classes + y, weights, minlength=len(first) * n_classes)
     merged = merged.astype(np.int64).reshape(len(first), n_classes)

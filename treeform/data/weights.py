@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from treeform.data.exact import AUTO, common_unit, exact_number
 from treeform.errors import DataError
-from treeform.utils.arrays import Ints
+from treeform.utils.arrays import Ints, row_numbers
 from treeform.utils.rows import row_text, rows_note, setting_text
 from treeform.utils.text import count_of, short_text
 
@@ -219,3 +219,8 @@ def _simplest(value: Any, exact: Fraction) -> Fraction:
         return exact
     near = Fraction(float(value)).limit_denominator(_SIMPLE_DENOMINATOR)
     return near if float(near) == value else exact
+
+
+def rows_that_count(weights: Ints) -> Ints:
+    """The numbers of the rows whose weight is not 0."""
+    return np.flatnonzero(weights) if (weights == 0).any() else row_numbers(len(weights))

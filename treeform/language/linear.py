@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial, reduce
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -92,13 +92,12 @@ class LinearRequirement(Requirement, listed=False):
         known, key, state = _TALLIES.setdefault(data, {}), id(self), [*vars(self), *vars(self).values()]
         told = [*map(id, state), *map(_content, state)]
         kept = known.get(key)
-        if kept is None or kept[0]() is not self or kept[2] != told:
+        if kept is None or kept.owner() is not self or kept.told != told:
             owner = weakref.ref(self, partial(_forgotten, weakref.ref(data), key))
-            kept = known[key] = owner, state, told, Tally(self._tallied(Rows(data)), data)
+            kept = known[key] = _Kept(owner, state, told, Tally(self._tallied(Rows(data)), data))
             for oldest in list(known)[:-MOST_TALLIES]:
                 known.pop(oldest, None)
-        tally: Tally = kept[3]
-        return tally.values(graph, data)
+        return kept.tally.values(graph, data)
 
     def totals(self, data: Dataset) -> Totals:
         return self._derived(data).rows()
@@ -159,8 +158,21 @@ class LinearRequirement(Requirement, listed=False):
 
 MOST_TALLIES = 64
 """Of a data set. A frontier asks of many requirements that differ in a bound: memory is kept for the last ones."""
-_TALLIES: weakref.WeakKeyDictionary[Dataset, dict[int, tuple[Any, ...]]] = weakref.WeakKeyDictionary()
-"""On each data set those of requirements, by identity, with their attributes then: many models are judged on it."""
+
+
+class _Kept(NamedTuple):
+    """The tally of a requirement, and what tells that the requirement is still the one that was counted."""
+
+    owner: weakref.ref[LinearRequirement]
+    state: list[Any]
+    """Names and values of its attributes: while they are held, no others have their identity."""
+    told: list[Any]
+    """Their identity and content."""
+    tally: Tally
+
+
+_TALLIES: weakref.WeakKeyDictionary[Dataset, dict[int, _Kept]] = weakref.WeakKeyDictionary()
+"""On each data set those of requirements, by identity: many models are judged on it."""
 
 
 def _content(value: Any) -> Any:

@@ -30,7 +30,7 @@ public:
     void bound(const Subset& rows, const Cut& cut, std::size_t feature, const bool want[2], double lowest[2],
                double highest[2]);
     Stump stump(const Subset& rows, const Side& side, std::size_t feature);
-    std::size_t bytes() const { return (next_.size() + previous_.size()) * 4 + before_.size() * 32; }
+    static constexpr std::size_t bytes_to_release() { return 0; }
 
 private:
     struct Prepared {

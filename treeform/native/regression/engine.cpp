@@ -4,7 +4,6 @@
 #include <cmath>
 #include <new>
 #include <optional>
-#include <type_traits>
 
 #include "../common/give_back.hpp"
 #include "../deep/interleave.hpp"
@@ -51,7 +50,7 @@ void run(const Table& table, const Settings& settings, Control& control, Incumbe
     const double ahead = static_cast<double>(improver->work()) * (is_deep ? 1 + kDeepAhead : 1);
     const auto allowed = [&] { return ahead + (is_deep ? kDeepPart : kPart) * static_cast<double>(root.work()); };
     deep::in_turns(control, *improver, allowed, [&] { root.prove(); }, [&] {
-        if constexpr (std::is_same_v<LossOf, Squared>) root.release_layouts();
+        if constexpr (!LossOf::by_pairs) root.release_layouts();
     });
 }
 

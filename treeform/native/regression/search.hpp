@@ -50,7 +50,7 @@ public:
     void release() { loss_.release(), levels_.clear(); }
     /// Gives what is laid out for a scan back, where a node is counted: the next one lays out its own.
     void release_layouts() { loss_.release(); }
-    std::size_t bytes_of_layouts() const { return loss_.bytes(); }
+    std::size_t bytes_of_layouts() const { return loss_.bytes_to_release(); }
     bool bears_test(std::int64_t weight) const { return weight >= settings_.min_flow; }
     double price() const { return price_; }
     double tolerance(const Subset& rows) { return judge_.tolerance(loss_.leaf(rows).cost, rows.weight); }

@@ -224,12 +224,12 @@ Stump Squared::stump(const Subset& rows, const Side& side, std::size_t feature) 
 
 std::size_t Squared::bytes_to_prepare(const Subset& rows) const {
     if (table_.weighted) return 0;
-    const std::size_t wanted = bytes_of_layouts(rows.n * table_.features), held = bytes();
+    const std::size_t wanted = bytes_of_layouts(rows.n * table_.features), held = bytes_to_release() + scaled_.size() * 4;
     return wanted > held ? wanted - held : 0;
 }
 
-std::size_t Squared::bytes() const {
-    std::size_t all = scaled_.size() * 4 + squares_.size() * 24;
+std::size_t Squared::bytes_to_release() const {
+    std::size_t all = squares_.size() * 24;
     for (const Layout& one : layout_) all += one.key.bytes() + one.target.bytes();
     return all;
 }

@@ -53,7 +53,8 @@ public:
                double highest[2]);
     /// The best threshold of a feature, exactly.
     Stump stump(const Subset& rows, const Side& side, std::size_t feature);
-    std::size_t bytes() const;
+    /// What `release` gives back.
+    std::size_t bytes_to_release() const;
 
 private:
     struct Layout {
